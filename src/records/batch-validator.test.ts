@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ErrorCode } from '../base/error-code.ts'
+import { updateCrc } from './batch.ts'
+import { type BatchRules, BatchValidator, checkProduceRecords } from './batch-validator.ts'
+import { BatchBuilder, type BatchFields } from './builder.ts'
+
+const rules: BatchRules = {
+  maxMessageBytes: 1_048_588,
+  isCompacted: false,
+  timestampType: 'CreateTime',
+  timestampBeforeMaxMs: Number.POSITIVE_INFINITY,
+  timestampAfterMaxMs: 3_600_000,
+  compressionType: 'producer',
+}
+const wallMs = 1_700_000_000_000
+const validator = new BatchValidator({ maxUncompressedBytes: 128 * 2 ** 20, checksCompressed: true })
+
+interface Given {
+  timestamp?: number | bigint
+  key?: string | null
+  headers?: { key: string; value: Buffer | null }[]
+}
+
+function built(records: Given[] = [{}], fields: BatchFields = {}): Buffer {
+  const builder = new BatchBuilder()
+  for (const { timestamp = wallMs, key = 'k', headers } of records) {
+    builder.append(timestamp, key === null ? null : Buffer.from(key), Buffer.from('value'), headers)
+  }
+  return Buffer.from(builder.finish(fields))
+}
+
+function changed(change: (bytes: Buffer) => void, bytes = built([{}, {}])): Buffer {
+  change(bytes)
+  updateCrc(bytes, 0)
+  return bytes
+}
+
+function codeOf(bytes: Buffer, given: Partial<BatchRules> = {}): number {
+  const verdict = validator.validate(bytes, { ...rules, ...given }, wallMs)
+  return verdict.type === 'rejected' ? verdict.errorCode : ErrorCode.none
+}
+
+test('a good batch is accepted with its size, count and largest timestamp', () => {
+  const bytes = built([
+    { timestamp: wallMs + 5 },
+    { timestamp: wallMs + 9, headers: [{ key: 'h', value: null }] },
+    { timestamp: wallMs + 1 },
+  ])
+  assert.deepEqual(validator.validate(bytes, rules, wallMs), {
+    type: 'accepted',
+    sizeBytes: bytes.length,
+    recordCount: 3,
+    maxTimestamp: BigInt(wallMs + 9),
+    needsRebuild: false,
+  })
+})
+
+test('the largest timestamp is exact for nanoseconds and extreme values, and -1 when there is none', () => {
+  const cases: [timestamps: (number | bigint)[], max: bigint][] = [
+    [[1_700_000_000_123_456_789n, 1_700_000_000_123_456_788n], 1_700_000_000_123_456_789n],
+    [[0, 2n ** 62n, 5], 2n ** 62n],
+    [[-1, -1], -1n],
+    [[-5, -9], -1n],
+    [[3, -1], 3n],
+    [[-(2n ** 63n), 7], 7n],
+  ]
+  for (const [timestamps, max] of cases) {
+    const verdict = validator.validate(
+      built(timestamps.map(timestamp => ({ timestamp }))),
+      { ...rules, timestampAfterMaxMs: Number.POSITIVE_INFINITY },
+      wallMs,
+    )
+    assert.equal(verdict.type === 'accepted' && verdict.maxTimestamp, max)
+  }
+})
+
+test('each broken header is refused with the code that Kafka gives', () => {
+  const cases: [name: string, bytes: Buffer, code: number][] = [
+    ['a wrong CRC', Buffer.concat([built()]).fill(0, 17, 21), ErrorCode.corruptMessage],
+    ['a base offset', changed(bytes => bytes.writeInt32BE(1, 4)), ErrorCode.invalidRecord],
+    ['a base offset in the high half', changed(bytes => bytes.writeInt32BE(1, 0)), ErrorCode.invalidRecord],
+    ['no records', changed(bytes => bytes.writeInt32BE(0, 57)), ErrorCode.invalidRecord],
+    ['fewer offsets than records', changed(bytes => bytes.writeInt32BE(0, 23)), ErrorCode.invalidRecord],
+    ['more offsets than records', changed(bytes => bytes.writeInt32BE(2, 23)), ErrorCode.invalidRecord],
+    [
+      'more records than there are',
+      changed(bytes => void [bytes.writeInt32BE(2, 23), bytes.writeInt32BE(3, 57)]),
+      ErrorCode.invalidRecord,
+    ],
+    [
+      'fewer records than there are',
+      changed(bytes => void [bytes.writeInt32BE(0, 23), bytes.writeInt32BE(1, 57)]),
+      ErrorCode.invalidRecord,
+    ],
+    ['the control bit', built([{}], { isControl: true }), ErrorCode.invalidRecord],
+    ['a producer id without a sequence', built([{}], { producerId: 5, producerEpoch: 0 }), ErrorCode.invalidRecord],
+    ['an old magic', changed(bytes => bytes.writeInt8(1, 16)), ErrorCode.invalidRecord],
+    ['an unknown codec', changed(bytes => bytes.writeInt16BE(5, 21)), ErrorCode.invalidRecord],
+  ]
+  for (const [name, bytes, code] of cases) assert.equal(codeOf(bytes), code, name)
+})
+
+test('a batch may be as large as max.message.bytes and no larger', () => {
+  const bytes = built()
+  assert.equal(codeOf(bytes, { maxMessageBytes: bytes.length }), ErrorCode.none)
+  assert.equal(codeOf(bytes, { maxMessageBytes: bytes.length - 1 }), ErrorCode.messageTooLarge)
+})
+
+test('every cut of the records with a right CRC is refused', () => {
+  const good = built([{}, { headers: [{ key: 'h', value: Buffer.from('x') }] }])
+  for (let size = 61; size < good.length; size++) {
+    const bytes = changed(cut => void cut.writeInt32BE(size - 12, 8), Buffer.from(good.subarray(0, size)))
+    assert.equal(codeOf(bytes), ErrorCode.invalidRecord)
+  }
+})
+
+test('a compacted log refuses each record without a key, and names it', () => {
+  const verdict = validator.validate(
+    built([{}, { key: null }, { key: '' }, { key: null }]),
+    { ...rules, isCompacted: true },
+    wallMs,
+  )
+  assert.ok(verdict.type === 'rejected')
+  assert.equal(verdict.errorCode, ErrorCode.invalidRecord)
+  assert.deepEqual(
+    verdict.recordErrors.map(error => error.batchIndex),
+    [1, 3],
+  )
+})
+
+test('timestamps outside of the bounds are refused and named; exactly on them they are good', () => {
+  const bounds = { timestampBeforeMaxMs: 1000, timestampAfterMaxMs: 500 }
+  const timestamps = [-1000, -1001, 500, 501, 0].map(distance => ({ timestamp: wallMs + distance }))
+  const verdict = validator.validate(built([...timestamps, { timestamp: -1 }]), { ...rules, ...bounds }, wallMs)
+  assert.ok(verdict.type === 'rejected')
+  assert.equal(verdict.errorCode, ErrorCode.invalidTimestamp)
+  assert.deepEqual(
+    verdict.recordErrors.map(error => error.batchIndex),
+    [1, 3],
+  )
+  assert.equal(codeOf(built([{ timestamp: 0 }]), { ...bounds, timestampType: 'LogAppendTime' }), ErrorCode.none)
+})
+
+test('offset deltas of an uncompressed batch are not looked at, as in Kafka', () => {
+  const builder = new BatchBuilder()
+  builder.appendAt(1, wallMs, null, null)
+  const bytes = changed(batch => batch.writeInt32BE(0, 23), Buffer.from(builder.finish()))
+  const verdict = validator.validate(bytes, rules, wallMs)
+  assert.equal(verdict.type === 'accepted' && verdict.needsRebuild, false)
+})
+
+test('a log with a codec of its own has other batches rebuilt', () => {
+  for (const [compressionType, needsRebuild] of [
+    ['producer', false],
+    ['uncompressed', false],
+    ['lz4', true],
+  ] as const) {
+    const verdict = validator.validate(built(), { ...rules, compressionType }, wallMs)
+    assert.equal(verdict.type === 'accepted' && verdict.needsRebuild, needsRebuild)
+  }
+})
+
+test('a produce request has exactly one batch, of magic 2', () => {
+  const good = built()
+  const magic1 = Buffer.from(good)
+  magic1[16] = 1
+  assert.equal(checkProduceRecords(good, 12), undefined)
+  assert.equal(checkProduceRecords(Buffer.concat([good, good.subarray(0, 30)]), 12), undefined)
+  assert.equal(checkProduceRecords(null, 12)?.errorCode, ErrorCode.invalidRecord)
+  assert.equal(checkProduceRecords(Buffer.alloc(0), 12)?.errorCode, ErrorCode.invalidRecord)
+  assert.equal(checkProduceRecords(good.subarray(0, -1), 12)?.errorCode, ErrorCode.invalidRecord)
+  assert.equal(checkProduceRecords(magic1, 12)?.errorCode, ErrorCode.invalidRecord)
+  assert.equal(checkProduceRecords(Buffer.concat([good, good]), 12)?.errorCode, ErrorCode.invalidRecord)
+  assert.equal(checkProduceRecords(Buffer.alloc(20), 12)?.errorCode, ErrorCode.corruptMessage)
+})
+
+test('zstd needs Produce version 7', () => {
+  const bytes = built()
+  bytes[22] |= 4
+  assert.equal(checkProduceRecords(bytes, 6)?.errorCode, ErrorCode.unsupportedCompressionType)
+  assert.equal(checkProduceRecords(bytes, 7), undefined)
+})

@@ -1,0 +1,199 @@
+import { ErrorCode } from '../base/error-code.ts'
+import * as batch from './batch.ts'
+import { Codec, codecNamed } from './compression/codec.ts'
+import { decompressSync, maxInlineBytes } from './compression/decompress.ts'
+import type { Decompressed } from './compression/decompressed.ts'
+import { type RecordError, RecordWalk } from './record-walk.ts'
+
+/** The settings of a log that decide what it takes; a log's configuration has them under these names. */
+export interface BatchRules {
+  readonly maxMessageBytes: number
+  readonly isCompacted: boolean
+  readonly timestampType: batch.TimestampType
+  /** Infinity or 2^63 - 1: no bound. */
+  readonly timestampBeforeMaxMs: number
+  readonly timestampAfterMaxMs: number
+  readonly compressionType: 'producer' | 'uncompressed' | 'gzip' | 'snappy' | 'lz4' | 'zstd'
+}
+
+export interface AcceptedBatch {
+  readonly type: 'accepted'
+  /** Bytes after the batch are no part of it: Kafka drops a truncated second batch. */
+  readonly sizeBytes: number
+  readonly recordCount: number
+  /** What the stored header must say under CreateTime; -1 when no record has a timestamp. */
+  readonly maxTimestamp: bigint
+  /** The batch may not be stored as it is: its codec is not the log's, or its offsets have to be written anew. */
+  readonly needsRebuild: boolean
+}
+
+export interface RejectedBatch {
+  readonly type: 'rejected'
+  readonly errorCode: ErrorCode
+  readonly message: string
+  readonly recordErrors: readonly RecordError[]
+}
+
+/** Say it again with the records section unpacked: it is too large to be unpacked on the loop. */
+export interface PackedBatch {
+  readonly type: 'needsUnpacking'
+  readonly codec: number
+  readonly maxBytes: number
+  /** A view of the caller's bytes. */
+  readonly input: Buffer
+}
+
+const noErrors: readonly RecordError[] = Object.freeze([])
+
+function rejected(errorCode: ErrorCode, message: string, recordErrors = noErrors): RejectedBatch {
+  return { type: 'rejected', errorCode, message, recordErrors }
+}
+
+/**
+ * What Kafka checks of a Produce request's records before it looks at the partition: there is one batch, of magic 2, and
+ * of no codec that is younger than the request's version. Undefined when all is well.
+ */
+export function checkProduceRecords(records: Buffer | null, apiVersion: number): RejectedBatch | undefined {
+  if (records === null) return rejected(ErrorCode.invalidRecord, 'a produce request has one batch per partition')
+  const size = batch.batchSizeAt(records, 0)
+  if (size === batch.corrupt) return rejected(ErrorCode.corruptMessage, 'the bytes are no record batch')
+  if (size === batch.truncated)
+    return rejected(ErrorCode.invalidRecord, 'a produce request has one batch per partition')
+  if (batch.readMagic(records, 0) !== 2) return rejected(ErrorCode.invalidRecord, 'a produced batch has magic 2')
+  if (apiVersion < 7 && batch.readCodec(records, 0) === Codec.zstd) {
+    return rejected(ErrorCode.unsupportedCompressionType, 'zstd needs Produce version 7')
+  }
+  const next = batch.batchSizeAt(records, size)
+  if (next === batch.corrupt) return rejected(ErrorCode.corruptMessage, 'the bytes after the batch are no record batch')
+  if (next !== batch.truncated)
+    return rejected(ErrorCode.invalidRecord, 'a produce request has one batch per partition')
+  return undefined
+}
+
+/**
+ * Checks batches that clients produce, as Kafka 4.4 does and with its error codes. One of them serves a whole broker: it
+ * keeps a scratch for the walk, and no state between calls.
+ */
+export class BatchValidator {
+  readonly #walk = new RecordWalk()
+  readonly #maxUncompressedBytes: number
+  readonly #checksCompressed: boolean
+
+  /** `maxUncompressedBytes` bounds what one batch may unpack to; `checksCompressed` false takes compressed records unseen. */
+  constructor({ maxUncompressedBytes, checksCompressed }: { maxUncompressedBytes: number; checksCompressed: boolean }) {
+    this.#maxUncompressedBytes = maxUncompressedBytes
+    this.#checksCompressed = checksCompressed
+  }
+
+  /**
+   * `bytes` begin with a batch that passed `checkProduceRecords`. `wallMs` is the broker's time. `unpacked` is what became
+   * of the input of an earlier answer `needsUnpacking`. Changes nothing.
+   */
+  validate(
+    bytes: Buffer,
+    rules: BatchRules,
+    wallMs: number,
+    unpacked?: Decompressed,
+  ): AcceptedBatch | RejectedBatch | PackedBatch {
+    const sizeBytes = batch.batchSizeAt(bytes, 0)
+    if (sizeBytes <= 0) return rejected(ErrorCode.corruptMessage, 'the bytes are no record batch')
+    const wrong = checkHeader(bytes, sizeBytes, rules.maxMessageBytes)
+    if (wrong !== undefined) return wrong
+    const codec = batch.readCodec(bytes, 0)
+    if (codec !== Codec.none && !this.#checksCompressed) return this.#unseen(bytes, sizeBytes, rules)
+
+    this.#start(bytes, rules, wallMs)
+    if (codec === Codec.none) {
+      const end = this.#walk.feed(bytes, batch.batchHeaderBytes, sizeBytes)
+      if (end !== sizeBytes || !this.#walk.isComplete) return malformedRecords
+    } else {
+      const input = bytes.subarray(batch.batchHeaderBytes, sizeBytes)
+      const problem = this.#walkCompressed(codec, input, unpacked)
+      if (problem !== undefined) return problem
+    }
+    if (this.#walk.errorCount > 0) return this.#recordsRejected()
+    return {
+      type: 'accepted',
+      sizeBytes,
+      recordCount: batch.readRecordCount(bytes, 0),
+      maxTimestamp: this.#walk.maxTimestamp,
+      needsRebuild: !isStoredAs(codec, rules) || (codec !== Codec.none && !this.#walk.isConsecutive),
+    }
+  }
+
+  #start(bytes: Buffer, rules: BatchRules, wallMs: number): void {
+    const saysAppendTime = batch.readTimestampType(bytes, 0) === 'LogAppendTime'
+    this.#walk.start({
+      recordCount: batch.readRecordCount(bytes, 0),
+      baseTimestamp: batch.readBaseTimestamp(bytes, 0),
+      appendTime: saysAppendTime ? batch.readMaxTimestamp(bytes, 0) : undefined,
+      requiresKey: rules.isCompacted,
+      timestampBounds:
+        rules.timestampType === 'CreateTime'
+          ? { earliest: wallMs - rules.timestampBeforeMaxMs, latest: wallMs + rules.timestampAfterMaxMs }
+          : undefined,
+    })
+  }
+
+  #walkCompressed(
+    codec: number,
+    input: Buffer,
+    unpacked: Decompressed | undefined,
+  ): RejectedBatch | PackedBatch | undefined {
+    const maxBytes = this.#maxUncompressedBytes
+    const result = unpacked ?? decompressSync(codec, input, Math.min(maxBytes, maxInlineBytes))
+    if (result.type === 'tooLarge') {
+      if (unpacked === undefined && maxInlineBytes < maxBytes) return { type: 'needsUnpacking', codec, maxBytes, input }
+      return rejected(ErrorCode.messageTooLarge, 'the batch unpacks to more than millrace.max.uncompressed.batch.bytes')
+    }
+    if (result.type === 'corrupt') return rejected(ErrorCode.invalidRecord, result.reason)
+    const end = this.#walk.feed(result.output, 0, result.output.length)
+    return end === result.output.length && this.#walk.isComplete ? undefined : malformedRecords
+  }
+
+  #recordsRejected(): RejectedBatch {
+    const { errors, errorCount, hasTimestampError } = this.#walk
+    if (hasTimestampError) {
+      const message = 'One or more records have been rejected due to invalid timestamp'
+      return rejected(ErrorCode.invalidTimestamp, message, errors)
+    }
+    const message = `One or more records have been rejected due to ${errorCount} record errors in total`
+    return rejected(ErrorCode.invalidRecord, message, errors)
+  }
+
+  #unseen(bytes: Buffer, sizeBytes: number, rules: BatchRules): AcceptedBatch {
+    return {
+      type: 'accepted',
+      sizeBytes,
+      recordCount: batch.readRecordCount(bytes, 0),
+      maxTimestamp: batch.readMaxTimestamp(bytes, 0),
+      needsRebuild: !isStoredAs(batch.readCodec(bytes, 0), rules),
+    }
+  }
+}
+
+const malformedRecords = rejected(ErrorCode.invalidRecord, 'the records do not fill the batch as its header says')
+
+function isStoredAs(codec: number, { compressionType }: BatchRules): boolean {
+  return compressionType === 'producer' || codecNamed(compressionType) === codec
+}
+
+function checkHeader(bytes: Buffer, sizeBytes: number, maxMessageBytes: number): RejectedBatch | undefined {
+  const invalid = ErrorCode.invalidRecord
+  if (batch.readMagic(bytes, 0) !== 2) return rejected(invalid, 'a produced batch has magic 2')
+  if (batch.readBaseOffset(bytes, 0) !== 0) return rejected(invalid, 'a produced batch has base offset 0')
+  if (sizeBytes > maxMessageBytes)
+    return rejected(ErrorCode.messageTooLarge, 'the batch is larger than max.message.bytes')
+  if (!batch.isCrcValid(bytes, 0, sizeBytes)) return rejected(ErrorCode.corruptMessage, 'the CRC of the batch is wrong')
+  if (batch.readCodec(bytes, 0) > Codec.zstd) return rejected(invalid, 'the codec of the batch is unknown')
+  const recordCount = batch.readRecordCount(bytes, 0)
+  if (recordCount <= 0) return rejected(invalid, 'a produced batch has records')
+  if (batch.readLastOffsetDelta(bytes, 0) + 1 !== recordCount) {
+    return rejected(invalid, 'the offsets of the batch do not match its number of records')
+  }
+  if (batch.isControlBatch(bytes, 0)) return rejected(invalid, 'clients may not write control records')
+  if (batch.readProducerId(bytes, 0) > -1 && batch.readBaseSequence(bytes, 0) < 0) {
+    return rejected(invalid, 'a batch with a producer id has a sequence')
+  }
+  return undefined
+}

@@ -1,0 +1,18 @@
+const twoTo32 = 0x1_0000_0000
+
+/**
+ * The int64 at `at` as a number. What a number cannot hold exactly becomes Infinity or -Infinity, never a rounded value:
+ * callers refuse it as out of range.
+ */
+export function readInt64(bytes: Buffer, at: number): number {
+  const value = bytes.readInt32BE(at) * twoTo32 + bytes.readUInt32BE(at + 4)
+  if (Number.isSafeInteger(value)) return value
+  return value > 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY
+}
+
+/** `value` is a safe integer. */
+export function writeInt64(bytes: Buffer, at: number, value: number): void {
+  const high = Math.floor(value / twoTo32)
+  bytes.writeInt32BE(high, at)
+  bytes.writeUInt32BE(value - high * twoTo32, at + 4)
+}
