@@ -27,7 +27,7 @@ const mayImport: Record<string, readonly string[]> = {
   'io/node': ['base', 'io', 'records', 'node:', 'lz4-napi', 'snappy'],
   'io/conformance': ['base', 'io', 'node:test', 'node:assert/strict'],
   protocol: ['base'],
-  records: ['base', 'node:zlib', '@node-rs/crc32', 'lz4-napi', 'snappy'],
+  records: ['base', 'node:zlib', 'node:module', '@node-rs/crc32', 'lz4-napi', 'snappy'],
   channel: ['base', 'io', 'protocol'],
   'core/log': ['base', 'protocol', 'records'],
   'core/state-machine': ['base', 'protocol', 'records', 'core/log'],
