@@ -7,11 +7,11 @@ export const addPartitionsToTxnTopic = fields({
 export interface AddPartitionsToTxnTopic extends Infer<typeof addPartitionsToTxnTopic> {}
 
 export const addPartitionsToTxnTransaction = fields({
-  transactionalId: string('4+'),
-  producerId: int64('4+'),
-  producerEpoch: int16('4+'),
-  verifyOnly: bool('4+', { default: false }),
-  topics: list('4+', addPartitionsToTxnTopic),
+  transactionalId: string('0+'),
+  producerId: int64('0+'),
+  producerEpoch: int16('0+'),
+  verifyOnly: bool('0+', { default: false }),
+  topics: list('0+', addPartitionsToTxnTopic),
 })
 export interface AddPartitionsToTxnTransaction extends Infer<typeof addPartitionsToTxnTransaction> {}
 
@@ -41,8 +41,8 @@ export const addPartitionsToTxnTopicResult = fields({
 export interface AddPartitionsToTxnTopicResult extends Infer<typeof addPartitionsToTxnTopicResult> {}
 
 export const addPartitionsToTxnResult = fields({
-  transactionalId: string('4+'),
-  topicResults: list('4+', addPartitionsToTxnTopicResult),
+  transactionalId: string('0+'),
+  topicResults: list('0+', addPartitionsToTxnTopicResult),
 })
 export interface AddPartitionsToTxnResult extends Infer<typeof addPartitionsToTxnResult> {}
 

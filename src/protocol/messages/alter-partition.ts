@@ -5,16 +5,16 @@ export const partitionData = fields({
   leaderEpoch: int32('0+'),
   newIsr: list('0-2', int32),
   newIsrWithEpochs: list('3+', {
-    brokerId: int32('3+'),
-    brokerEpoch: int64('3+', { default: -1 }),
+    brokerId: int32('0+'),
+    brokerEpoch: int64('0+', { default: -1 }),
   }),
-  leaderRecoveryState: int8('1+', { default: 0 }),
+  leaderRecoveryState: int8('0+', { default: 0 }),
   partitionEpoch: int32('0+'),
 })
 export interface PartitionData extends Infer<typeof partitionData> {}
 
 export const topicData = fields({
-  topicId: uuid('2+', { ignorable: true }),
+  topicId: uuid('0+', { ignorable: true }),
   partitions: list('0+', partitionData),
 })
 export interface TopicData extends Infer<typeof topicData> {}
@@ -36,13 +36,13 @@ export const partitionDataResponse = fields({
   leaderId: int32('0+'),
   leaderEpoch: int32('0+'),
   isr: list('0+', int32),
-  leaderRecoveryState: int8('1+', { default: 0, ignorable: true }),
+  leaderRecoveryState: int8('0+', { default: 0, ignorable: true }),
   partitionEpoch: int32('0+'),
 })
 export interface PartitionDataResponse extends Infer<typeof partitionDataResponse> {}
 
 export const topicDataResponse = fields({
-  topicId: uuid('2+', { ignorable: true }),
+  topicId: uuid('0+', { ignorable: true }),
   partitions: list('0+', partitionDataResponse),
 })
 export interface TopicDataResponse extends Infer<typeof topicDataResponse> {}

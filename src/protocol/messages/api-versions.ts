@@ -6,7 +6,7 @@ export const apiVersionsRequest = message(
   {
     clientSoftwareName: string('3+', { ignorable: true }),
     clientSoftwareVersion: string('3+', { ignorable: true }),
-    clusterId: string('5+', { nullable: '5+', default: null, ignorable: true }),
+    clusterId: string('5+', { nullable: '0+', default: null, ignorable: true }),
     nodeId: int32('5+', { default: -1, ignorable: true }),
   },
 )
@@ -20,16 +20,16 @@ export const apiVersion = fields({
 export interface ApiVersion extends Infer<typeof apiVersion> {}
 
 export const supportedFeatureKey = fields({
-  name: string('3+'),
-  minVersion: int16('3+'),
-  maxVersion: int16('3+'),
+  name: string('0+'),
+  minVersion: int16('0+'),
+  maxVersion: int16('0+'),
 })
 export interface SupportedFeatureKey extends Infer<typeof supportedFeatureKey> {}
 
 export const finalizedFeatureKey = fields({
-  name: string('3+'),
-  maxVersionLevel: int16('3+'),
-  minVersionLevel: int16('3+'),
+  name: string('0+'),
+  maxVersionLevel: int16('0+'),
+  minVersionLevel: int16('0+'),
 })
 export interface FinalizedFeatureKey extends Infer<typeof finalizedFeatureKey> {}
 

@@ -15,9 +15,9 @@ export const topicData = fields({
 export interface TopicData extends Infer<typeof topicData> {}
 
 export const leaderEndpoint = fields({
-  name: string('1+'),
-  host: string('1+'),
-  port: uint16('1+'),
+  name: string('0+'),
+  host: string('0+'),
+  port: uint16('0+'),
 })
 export interface LeaderEndpoint extends Infer<typeof leaderEndpoint> {}
 
@@ -48,9 +48,9 @@ export const topicDataResponse = fields({
 export interface TopicDataResponse extends Infer<typeof topicDataResponse> {}
 
 export const nodeEndpoint = fields({
-  nodeId: int32('1+'),
-  host: string('1+'),
-  port: uint16('1+'),
+  nodeId: int32('0+'),
+  host: string('0+'),
+  port: uint16('0+'),
 })
 export interface NodeEndpoint extends Infer<typeof nodeEndpoint> {}
 

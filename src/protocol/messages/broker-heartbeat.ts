@@ -10,7 +10,7 @@ export const brokerHeartbeatRequest = message(
     wantFence: bool('0+'),
     wantShutDown: bool('0+'),
     offlineLogDirs: list('1+', uuid, { tag: 0 }),
-    cordonedLogDirs: list('2+', uuid, { nullable: '2+', default: null, tag: 1 }),
+    cordonedLogDirs: list('2+', uuid, { nullable: '0+', default: null, tag: 1 }),
   },
 )
 export interface BrokerHeartbeatRequest extends Infer<typeof brokerHeartbeatRequest> {}

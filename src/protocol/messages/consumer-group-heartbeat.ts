@@ -11,7 +11,7 @@ export const consumerGroupHeartbeatRequest = message(
     rackId: string('0+', { nullable: '0+', default: null }),
     rebalanceTimeoutMs: int32('0+', { default: -1 }),
     subscribedTopicNames: list('0+', string, { nullable: '0+', default: null }),
-    subscribedTopicRegex: string('1+', { nullable: '1+', default: null }),
+    subscribedTopicRegex: string('1+', { nullable: '0+', default: null }),
     serverAssignor: string('0+', { nullable: '0+', default: null }),
     topicPartitions: list(
       '0+',

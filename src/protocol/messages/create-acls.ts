@@ -3,7 +3,7 @@ import { errorCode, fields, type Infer, int8, int32, list, message, string } fro
 export const aclCreation = fields({
   resourceType: int8('0+'),
   resourceName: string('0+'),
-  resourcePatternType: int8('1+', { default: 3 }),
+  resourcePatternType: int8('0+', { default: 3 }),
   principal: string('0+'),
   host: string('0+'),
   operation: int8('0+'),

@@ -4,8 +4,8 @@ export const createDelegationTokenRequest = message(
   'CreateDelegationTokenRequest',
   { key: 38, versions: '1-3', flexible: '2+' },
   {
-    ownerPrincipalType: string('3+', { nullable: '3+' }),
-    ownerPrincipalName: string('3+', { nullable: '3+' }),
+    ownerPrincipalType: string('3+', { nullable: '0+' }),
+    ownerPrincipalName: string('3+', { nullable: '0+' }),
     renewers: list('0+', {
       principalType: string('0+'),
       principalName: string('0+'),

@@ -21,17 +21,17 @@ export const createTopicsRequest = message(
   {
     topics: list('0+', creatableTopic),
     timeoutMs: int32('0+', { default: 60000 }),
-    validateOnly: bool('1+', { default: false }),
+    validateOnly: bool('0+', { default: false }),
   },
 )
 export interface CreateTopicsRequest extends Infer<typeof createTopicsRequest> {}
 
 export const creatableTopicConfigs = fields({
-  name: string('5+'),
-  value: string('5+', { nullable: '5+' }),
-  readOnly: bool('5+'),
-  configSource: int8('5+', { default: -1, ignorable: true }),
-  isSensitive: bool('5+'),
+  name: string('0+'),
+  value: string('0+', { nullable: '0+' }),
+  readOnly: bool('0+'),
+  configSource: int8('0+', { default: -1, ignorable: true }),
+  isSensitive: bool('0+'),
 })
 export interface CreatableTopicConfigs extends Infer<typeof creatableTopicConfigs> {}
 
@@ -39,11 +39,11 @@ export const creatableTopicResult = fields({
   name: string('0+'),
   topicId: uuid('7+', { ignorable: true }),
   errorCode: errorCode('0+'),
-  errorMessage: string('1+', { nullable: '0+', ignorable: true }),
+  errorMessage: string('0+', { nullable: '0+', ignorable: true }),
   topicConfigErrorCode: errorCode('5+', { tag: 0, ignorable: true }),
   numPartitions: int32('5+', { default: -1, ignorable: true }),
   replicationFactor: int16('5+', { default: -1, ignorable: true }),
-  configs: list('5+', creatableTopicConfigs, { nullable: '5+', ignorable: true }),
+  configs: list('5+', creatableTopicConfigs, { nullable: '0+', ignorable: true }),
 })
 export interface CreatableTopicResult extends Infer<typeof creatableTopicResult> {}
 
@@ -51,7 +51,7 @@ export const createTopicsResponse = message(
   'CreateTopicsResponse',
   { key: 19, versions: '2-7', flexible: '5+' },
   {
-    throttleTimeMs: int32('2+', { ignorable: true }),
+    throttleTimeMs: int32('0+', { ignorable: true }),
     topics: list('0+', creatableTopicResult),
   },
 )

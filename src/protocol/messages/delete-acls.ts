@@ -3,7 +3,7 @@ import { errorCode, fields, type Infer, int8, int32, list, message, string } fro
 export const deleteAclsFilter = fields({
   resourceTypeFilter: int8('0+'),
   resourceNameFilter: string('0+', { nullable: '0+' }),
-  patternTypeFilter: int8('1+', { default: 3 }),
+  patternTypeFilter: int8('0+', { default: 3 }),
   principalFilter: string('0+', { nullable: '0+' }),
   hostFilter: string('0+', { nullable: '0+' }),
   operation: int8('0+'),
@@ -25,7 +25,7 @@ export const deleteAclsMatchingAcl = fields({
   errorMessage: string('0+', { nullable: '0+' }),
   resourceType: int8('0+'),
   resourceName: string('0+'),
-  patternType: int8('1+', { default: 3 }),
+  patternType: int8('0+', { default: 3 }),
   principal: string('0+'),
   host: string('0+'),
   operation: int8('0+'),

@@ -12,7 +12,7 @@ export interface DeleteGroupsRequest extends Infer<typeof deleteGroupsRequest> {
 export const deletableGroupResult = fields({
   groupId: string('0+'),
   errorCode: errorCode('0+'),
-  errorMessage: string('3+', { nullable: '3+', default: null, ignorable: true }),
+  errorMessage: string('3+', { nullable: '0+', default: null, ignorable: true }),
 })
 export interface DeletableGroupResult extends Infer<typeof deletableGroupResult> {}
 

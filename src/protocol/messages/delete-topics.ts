@@ -5,8 +5,8 @@ export const deleteTopicsRequest = message(
   { key: 20, versions: '1-6', flexible: '4+' },
   {
     topics: list('6+', {
-      name: string('6+', { nullable: '6+', default: null }),
-      topicId: uuid('6+'),
+      name: string('0+', { nullable: '0+', default: null }),
+      topicId: uuid('0+'),
     }),
     topicNames: list('0-5', string, { ignorable: true }),
     timeoutMs: int32('0+'),
@@ -18,7 +18,7 @@ export const deletableTopicResult = fields({
   name: string('0+', { nullable: '6+' }),
   topicId: uuid('6+', { ignorable: true }),
   errorCode: errorCode('0+'),
-  errorMessage: string('5+', { nullable: '5+', default: null, ignorable: true }),
+  errorMessage: string('5+', { nullable: '0+', default: null, ignorable: true }),
 })
 export interface DeletableTopicResult extends Infer<typeof deletableTopicResult> {}
 
@@ -26,7 +26,7 @@ export const deleteTopicsResponse = message(
   'DeleteTopicsResponse',
   { key: 20, versions: '1-6', flexible: '4+' },
   {
-    throttleTimeMs: int32('1+', { ignorable: true }),
+    throttleTimeMs: int32('0+', { ignorable: true }),
     responses: list('0+', deletableTopicResult),
   },
 )

@@ -6,7 +6,7 @@ export const describeAclsRequest = message(
   {
     resourceTypeFilter: int8('0+'),
     resourceNameFilter: string('0+', { nullable: '0+' }),
-    patternTypeFilter: int8('1+', { default: 3 }),
+    patternTypeFilter: int8('0+', { default: 3 }),
     principalFilter: string('0+', { nullable: '0+' }),
     hostFilter: string('0+', { nullable: '0+' }),
     operation: int8('0+'),
@@ -26,7 +26,7 @@ export interface AclDescription extends Infer<typeof aclDescription> {}
 export const describeAclsResource = fields({
   resourceType: int8('0+'),
   resourceName: string('0+'),
-  patternType: int8('1+', { default: 3 }),
+  patternType: int8('0+', { default: 3 }),
   acls: list('0+', aclDescription),
 })
 export interface DescribeAclsResource extends Infer<typeof describeAclsResource> {}

@@ -12,16 +12,16 @@ export const describeConfigsRequest = message(
   { key: 32, versions: '1-4', flexible: '4+' },
   {
     resources: list('0+', describeConfigsResource),
-    includeSynonyms: bool('1+', { default: false }),
+    includeSynonyms: bool('0+', { default: false }),
     includeDocumentation: bool('3+', { default: false }),
   },
 )
 export interface DescribeConfigsRequest extends Infer<typeof describeConfigsRequest> {}
 
 export const describeConfigsSynonym = fields({
-  name: string('1+'),
-  value: string('1+', { nullable: '0+' }),
-  source: int8('1+'),
+  name: string('0+'),
+  value: string('0+', { nullable: '0+' }),
+  source: int8('0+'),
 })
 export interface DescribeConfigsSynonym extends Infer<typeof describeConfigsSynonym> {}
 
@@ -29,9 +29,9 @@ export const describeConfigsResourceResult = fields({
   name: string('0+'),
   value: string('0+', { nullable: '0+' }),
   readOnly: bool('0+'),
-  configSource: int8('1+', { default: -1, ignorable: true }),
+  configSource: int8('0+', { default: -1, ignorable: true }),
   isSensitive: bool('0+'),
-  synonyms: list('1+', describeConfigsSynonym, { ignorable: true }),
+  synonyms: list('0+', describeConfigsSynonym, { ignorable: true }),
   configType: int8('3+', { default: 0, ignorable: true }),
   documentation: string('3+', { nullable: '0+', ignorable: true }),
 })

@@ -12,7 +12,7 @@ export interface DescribeGroupsRequest extends Infer<typeof describeGroupsReques
 
 export const describedGroupMember = fields({
   memberId: string('0+'),
-  groupInstanceId: string('4+', { nullable: '4+', default: null, ignorable: true }),
+  groupInstanceId: string('4+', { nullable: '0+', default: null, ignorable: true }),
   clientId: string('0+'),
   clientHost: string('0+'),
   memberMetadata: bytes('0+'),
@@ -22,7 +22,7 @@ export interface DescribedGroupMember extends Infer<typeof describedGroupMember>
 
 export const describedGroup = fields({
   errorCode: errorCode('0+'),
-  errorMessage: string('6+', { nullable: '6+', default: null }),
+  errorMessage: string('6+', { nullable: '0+', default: null }),
   groupId: string('0+'),
   groupState: string('0+'),
   protocolType: string('0+'),

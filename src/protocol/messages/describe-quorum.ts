@@ -29,7 +29,7 @@ export interface ReplicaState extends Infer<typeof replicaState> {}
 export const partitionData = fields({
   partitionIndex: int32('0+'),
   errorCode: errorCode('0+'),
-  errorMessage: string('2+', { nullable: '2+', ignorable: true }),
+  errorMessage: string('2+', { nullable: '0+', ignorable: true }),
   leaderId: int32('0+'),
   leaderEpoch: int32('0+'),
   highWatermark: int64('0+'),
@@ -45,15 +45,15 @@ export const topicDataResponse = fields({
 export interface TopicDataResponse extends Infer<typeof topicDataResponse> {}
 
 export const listener = fields({
-  name: string('2+'),
-  host: string('2+'),
-  port: uint16('2+'),
+  name: string('0+'),
+  host: string('0+'),
+  port: uint16('0+'),
 })
 export interface Listener extends Infer<typeof listener> {}
 
 export const node = fields({
-  nodeId: int32('2+'),
-  listeners: list('2+', listener),
+  nodeId: int32('0+'),
+  listeners: list('0+', listener),
 })
 export interface Node extends Infer<typeof node> {}
 
@@ -62,7 +62,7 @@ export const describeQuorumResponse = message(
   { key: 55, versions: '0-2', flexible: '0+' },
   {
     errorCode: errorCode('0+'),
-    errorMessage: string('2+', { nullable: '2+', ignorable: true }),
+    errorMessage: string('2+', { nullable: '0+', ignorable: true }),
     topics: list('0+', topicDataResponse),
     nodes: list('2+', node),
   },

@@ -8,8 +8,8 @@ export const partitionData = fields({
   preferredCandidates: list(
     '1+',
     {
-      candidateId: int32('1+'),
-      candidateDirectoryId: uuid('1+'),
+      candidateId: int32('0+'),
+      candidateDirectoryId: uuid('0+'),
     },
     { ignorable: true },
   ),
@@ -23,9 +23,9 @@ export const topicData = fields({
 export interface TopicData extends Infer<typeof topicData> {}
 
 export const leaderEndpoint = fields({
-  name: string('1+'),
-  host: string('1+'),
-  port: uint16('1+'),
+  name: string('0+'),
+  host: string('0+'),
+  port: uint16('0+'),
 })
 export interface LeaderEndpoint extends Infer<typeof leaderEndpoint> {}
 
@@ -55,9 +55,9 @@ export const topicDataResponse = fields({
 export interface TopicDataResponse extends Infer<typeof topicDataResponse> {}
 
 export const nodeEndpoint = fields({
-  nodeId: int32('1+'),
-  host: string('1+'),
-  port: uint16('1+'),
+  nodeId: int32('0+'),
+  host: string('0+'),
+  port: uint16('0+'),
 })
 export interface NodeEndpoint extends Infer<typeof nodeEndpoint> {}
 

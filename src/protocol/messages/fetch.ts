@@ -35,7 +35,7 @@ export interface FetchTopic extends Infer<typeof fetchTopic> {}
 export const forgottenTopic = fields({
   topic: string('7-12', { ignorable: true }),
   topicId: uuid('13+', { ignorable: true }),
-  partitions: list('7+', int32),
+  partitions: list('0+', int32),
 })
 export interface ForgottenTopic extends Infer<typeof forgottenTopic> {}
 
@@ -43,20 +43,20 @@ export const fetchRequest = message(
   'FetchRequest',
   { key: 1, versions: '4-18', flexible: '12+' },
   {
-    clusterId: string('12+', { nullable: '12+', default: null, tag: 0, ignorable: true }),
+    clusterId: string('12+', { nullable: '0+', default: null, tag: 0, ignorable: true }),
     replicaId: int32('0-14', { default: -1 }),
     replicaState: struct(
       '15+',
       {
-        replicaId: int32('15+', { default: -1 }),
-        replicaEpoch: int64('15+', { default: -1 }),
+        replicaId: int32('0+', { default: -1 }),
+        replicaEpoch: int64('0+', { default: -1 }),
       },
       { tag: 1 },
     ),
     maxWaitMs: int32('0+'),
     minBytes: int32('0+'),
-    maxBytes: int32('3+', { default: 2147483647, ignorable: true }),
-    isolationLevel: int8('4+', { default: 0, ignorable: true }),
+    maxBytes: int32('0+', { default: 2147483647, ignorable: true }),
+    isolationLevel: int8('0+', { default: 0, ignorable: true }),
     sessionId: int32('7+', { default: 0, ignorable: true }),
     sessionEpoch: int32('7+', { default: -1, ignorable: true }),
     topics: list('0+', fetchTopic),
@@ -70,21 +70,21 @@ export const partitionData = fields({
   partitionIndex: int32('0+'),
   errorCode: errorCode('0+'),
   highWatermark: int64('0+'),
-  lastStableOffset: int64('4+', { default: -1, ignorable: true }),
+  lastStableOffset: int64('0+', { default: -1, ignorable: true }),
   logStartOffset: int64('5+', { default: -1, ignorable: true }),
   divergingEpoch: struct(
     '12+',
     {
-      epoch: int32('12+', { default: -1 }),
-      endOffset: int64('12+', { default: -1 }),
+      epoch: int32('0+', { default: -1 }),
+      endOffset: int64('0+', { default: -1 }),
     },
     { tag: 0 },
   ),
   currentLeader: struct(
     '12+',
     {
-      leaderId: int32('12+', { default: -1 }),
-      leaderEpoch: int32('12+', { default: -1 }),
+      leaderId: int32('0+', { default: -1 }),
+      leaderEpoch: int32('0+', { default: -1 }),
     },
     { tag: 1 },
   ),
@@ -97,12 +97,12 @@ export const partitionData = fields({
     { tag: 2 },
   ),
   abortedTransactions: list(
-    '4+',
+    '0+',
     {
-      producerId: int64('4+'),
-      firstOffset: int64('4+'),
+      producerId: int64('0+'),
+      firstOffset: int64('0+'),
     },
-    { nullable: '4+', ignorable: true },
+    { nullable: '0+', ignorable: true },
   ),
   preferredReadReplica: int32('11+', { default: -1 }),
   records: records('0+', { nullable: '0+' }),
@@ -117,10 +117,10 @@ export const fetchableTopicResponse = fields({
 export interface FetchableTopicResponse extends Infer<typeof fetchableTopicResponse> {}
 
 export const nodeEndpoint = fields({
-  nodeId: int32('16+'),
-  host: string('16+'),
-  port: int32('16+'),
-  rack: string('16+', { nullable: '16+', default: null }),
+  nodeId: int32('0+'),
+  host: string('0+'),
+  port: int32('0+'),
+  rack: string('0+', { nullable: '0+', default: null }),
 })
 export interface NodeEndpoint extends Infer<typeof nodeEndpoint> {}
 
@@ -128,7 +128,7 @@ export const fetchResponse = message(
   'FetchResponse',
   { key: 1, versions: '4-18', flexible: '12+' },
   {
-    throttleTimeMs: int32('1+', { ignorable: true }),
+    throttleTimeMs: int32('0+', { ignorable: true }),
     errorCode: errorCode('7+', { ignorable: true }),
     sessionId: int32('7+', { default: 0 }),
     responses: list('0+', fetchableTopicResponse),

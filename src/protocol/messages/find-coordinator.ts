@@ -12,12 +12,12 @@ export const findCoordinatorRequest = message(
 export interface FindCoordinatorRequest extends Infer<typeof findCoordinatorRequest> {}
 
 export const coordinator = fields({
-  key: string('4+'),
-  nodeId: int32('4+'),
-  host: string('4+'),
-  port: int32('4+'),
-  errorCode: errorCode('4+'),
-  errorMessage: string('4+', { nullable: '4+', ignorable: true }),
+  key: string('0+'),
+  nodeId: int32('0+'),
+  host: string('0+'),
+  port: int32('0+'),
+  errorCode: errorCode('0+'),
+  errorMessage: string('0+', { nullable: '0+', ignorable: true }),
 })
 export interface Coordinator extends Infer<typeof coordinator> {}
 
@@ -27,7 +27,7 @@ export const findCoordinatorResponse = message(
   {
     throttleTimeMs: int32('1+', { ignorable: true }),
     errorCode: errorCode('0-3'),
-    errorMessage: string('1-3', { nullable: '1-3', ignorable: true }),
+    errorMessage: string('1-3', { nullable: '0+', ignorable: true }),
     nodeId: int32('0-3'),
     host: string('0-3'),
     port: int32('0-3'),

@@ -7,7 +7,7 @@ export const requestHeader = message(
     requestApiKey: int16('0+'),
     requestApiVersion: int16('0+'),
     correlationId: int32('0+'),
-    clientId: string('1+', { nullable: '1+', flexible: 'none' }),
+    clientId: string('0+', { nullable: '0+', flexible: 'none' }),
   },
 )
 export interface RequestHeader extends Infer<typeof requestHeader> {}

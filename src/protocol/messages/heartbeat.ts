@@ -7,7 +7,7 @@ export const heartbeatRequest = message(
     groupId: string('0+'),
     generationId: int32('0+'),
     memberId: string('0+'),
-    groupInstanceId: string('3+', { nullable: '3+', default: null }),
+    groupInstanceId: string('3+', { nullable: '0+', default: null }),
   },
 )
 export interface HeartbeatRequest extends Infer<typeof heartbeatRequest> {}

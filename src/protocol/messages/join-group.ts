@@ -8,20 +8,20 @@ export const joinGroupRequest = message(
     sessionTimeoutMs: int32('0+'),
     rebalanceTimeoutMs: int32('1+', { default: -1, ignorable: true }),
     memberId: string('0+'),
-    groupInstanceId: string('5+', { nullable: '5+', default: null }),
+    groupInstanceId: string('5+', { nullable: '0+', default: null }),
     protocolType: string('0+'),
     protocols: list('0+', {
       name: string('0+'),
       metadata: bytes('0+'),
     }),
-    reason: string('8+', { nullable: '8+', default: null, ignorable: true }),
+    reason: string('8+', { nullable: '0+', default: null, ignorable: true }),
   },
 )
 export interface JoinGroupRequest extends Infer<typeof joinGroupRequest> {}
 
 export const joinGroupResponseMember = fields({
   memberId: string('0+'),
-  groupInstanceId: string('5+', { nullable: '5+', default: null, ignorable: true }),
+  groupInstanceId: string('5+', { nullable: '0+', default: null, ignorable: true }),
   metadata: bytes('0+'),
 })
 export interface JoinGroupResponseMember extends Infer<typeof joinGroupResponseMember> {}
@@ -33,7 +33,7 @@ export const joinGroupResponse = message(
     throttleTimeMs: int32('2+', { ignorable: true }),
     errorCode: errorCode('0+'),
     generationId: int32('0+', { default: -1 }),
-    protocolType: string('7+', { nullable: '7+', default: null, ignorable: true }),
+    protocolType: string('7+', { nullable: '0+', default: null, ignorable: true }),
     protocolName: string('0+', { nullable: '7+' }),
     leader: string('0+'),
     skipAssignment: bool('9+', { default: false }),

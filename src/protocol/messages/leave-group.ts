@@ -1,9 +1,9 @@
 import { errorCode, fields, type Infer, int32, list, message, string } from '../schema.ts'
 
 export const memberIdentity = fields({
-  memberId: string('3+'),
-  groupInstanceId: string('3+', { nullable: '3+', default: null }),
-  reason: string('5+', { nullable: '5+', default: null, ignorable: true }),
+  memberId: string('0+'),
+  groupInstanceId: string('0+', { nullable: '0+', default: null }),
+  reason: string('5+', { nullable: '0+', default: null, ignorable: true }),
 })
 export interface MemberIdentity extends Infer<typeof memberIdentity> {}
 
@@ -19,9 +19,9 @@ export const leaveGroupRequest = message(
 export interface LeaveGroupRequest extends Infer<typeof leaveGroupRequest> {}
 
 export const memberResponse = fields({
-  memberId: string('3+'),
-  groupInstanceId: string('3+', { nullable: '3+' }),
-  errorCode: errorCode('3+'),
+  memberId: string('0+'),
+  groupInstanceId: string('0+', { nullable: '0+' }),
+  errorCode: errorCode('0+'),
 })
 export interface MemberResponse extends Infer<typeof memberResponse> {}
 

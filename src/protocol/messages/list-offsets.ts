@@ -28,8 +28,8 @@ export interface ListOffsetsRequest extends Infer<typeof listOffsetsRequest> {}
 export const listOffsetsPartitionResponse = fields({
   partitionIndex: int32('0+'),
   errorCode: errorCode('0+'),
-  timestamp: timestamp64('1+', { default: -1n }),
-  offset: int64('1+', { default: -1 }),
+  timestamp: timestamp64('0+', { default: -1n }),
+  offset: int64('0+', { default: -1 }),
   leaderEpoch: int32('4+', { default: -1 }),
 })
 export interface ListOffsetsPartitionResponse extends Infer<typeof listOffsetsPartitionResponse> {}

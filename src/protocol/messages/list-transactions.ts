@@ -7,7 +7,7 @@ export const listTransactionsRequest = message(
     stateFilters: list('0+', string),
     producerIdFilters: list('0+', int64),
     durationFilter: int64('1+', { default: -1 }),
-    transactionalIdPattern: string('2+', { nullable: '2+', default: null }),
+    transactionalIdPattern: string('2+', { nullable: '0+', default: null }),
   },
 )
 export interface ListTransactionsRequest extends Infer<typeof listTransactionsRequest> {}

@@ -23,7 +23,7 @@ export const metadataResponseBroker = fields({
   nodeId: int32('0+'),
   host: string('0+'),
   port: int32('0+'),
-  rack: string('1+', { nullable: '1+', default: null, ignorable: true }),
+  rack: string('1+', { nullable: '0+', default: null, ignorable: true }),
 })
 export interface MetadataResponseBroker extends Infer<typeof metadataResponseBroker> {}
 
@@ -54,7 +54,7 @@ export const metadataResponse = message(
   {
     throttleTimeMs: int32('3+', { ignorable: true }),
     brokers: list('0+', metadataResponseBroker),
-    clusterId: string('2+', { nullable: '2+', default: null, ignorable: true }),
+    clusterId: string('2+', { nullable: '0+', default: null, ignorable: true }),
     controllerId: int32('1+', { default: -1, ignorable: true }),
     topics: list('0+', metadataResponseTopic),
     clusterAuthorizedOperations: int32('8-10', { default: -2147483648 }),

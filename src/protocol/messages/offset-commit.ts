@@ -20,9 +20,9 @@ export const offsetCommitRequest = message(
   { key: 8, versions: '2-10', flexible: '8+' },
   {
     groupId: string('0+'),
-    generationIdOrMemberEpoch: int32('1+', { default: -1, ignorable: true }),
-    memberId: string('1+', { ignorable: true }),
-    groupInstanceId: string('7+', { nullable: '7+', default: null }),
+    generationIdOrMemberEpoch: int32('0+', { default: -1, ignorable: true }),
+    memberId: string('0+', { ignorable: true }),
+    groupInstanceId: string('7+', { nullable: '0+', default: null }),
     retentionTimeMs: int64('2-4', { default: -1, ignorable: true }),
     topics: list('0+', offsetCommitRequestTopic),
   },

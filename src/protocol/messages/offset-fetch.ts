@@ -3,15 +3,15 @@ import { bool, errorCode, fields, type Infer, int32, int64, list, message, strin
 export const offsetFetchRequestTopics = fields({
   name: string('8-9', { ignorable: true }),
   topicId: uuid('10+', { ignorable: true }),
-  partitionIndexes: list('8+', int32),
+  partitionIndexes: list('0+', int32),
 })
 export interface OffsetFetchRequestTopics extends Infer<typeof offsetFetchRequestTopics> {}
 
 export const offsetFetchRequestGroup = fields({
-  groupId: string('8+'),
-  memberId: string('9+', { nullable: '9+', default: null, ignorable: true }),
+  groupId: string('0+'),
+  memberId: string('9+', { nullable: '0+', default: null, ignorable: true }),
   memberEpoch: int32('9+', { default: -1, ignorable: true }),
-  topics: list('8+', offsetFetchRequestTopics, { nullable: '8+' }),
+  topics: list('0+', offsetFetchRequestTopics, { nullable: '0+' }),
 })
 export interface OffsetFetchRequestGroup extends Infer<typeof offsetFetchRequestGroup> {}
 
@@ -23,8 +23,8 @@ export const offsetFetchRequest = message(
     topics: list(
       '0-7',
       {
-        name: string('0-7'),
-        partitionIndexes: list('0-7', int32),
+        name: string('0+'),
+        partitionIndexes: list('0+', int32),
       },
       { nullable: '2-7' },
     ),
@@ -35,40 +35,40 @@ export const offsetFetchRequest = message(
 export interface OffsetFetchRequest extends Infer<typeof offsetFetchRequest> {}
 
 export const offsetFetchResponsePartition = fields({
-  partitionIndex: int32('0-7'),
-  committedOffset: int64('0-7'),
+  partitionIndex: int32('0+'),
+  committedOffset: int64('0+'),
   committedLeaderEpoch: int32('5-7', { default: -1, ignorable: true }),
-  metadata: string('0-7', { nullable: '0-7' }),
-  errorCode: errorCode('0-7'),
+  metadata: string('0+', { nullable: '0+' }),
+  errorCode: errorCode('0+'),
 })
 export interface OffsetFetchResponsePartition extends Infer<typeof offsetFetchResponsePartition> {}
 
 export const offsetFetchResponseTopic = fields({
-  name: string('0-7'),
-  partitions: list('0-7', offsetFetchResponsePartition),
+  name: string('0+'),
+  partitions: list('0+', offsetFetchResponsePartition),
 })
 export interface OffsetFetchResponseTopic extends Infer<typeof offsetFetchResponseTopic> {}
 
 export const offsetFetchResponsePartitions = fields({
-  partitionIndex: int32('8+'),
-  committedOffset: int64('8+'),
-  committedLeaderEpoch: int32('8+', { default: -1, ignorable: true }),
-  metadata: string('8+', { nullable: '8+' }),
-  errorCode: errorCode('8+'),
+  partitionIndex: int32('0+'),
+  committedOffset: int64('0+'),
+  committedLeaderEpoch: int32('0+', { default: -1, ignorable: true }),
+  metadata: string('0+', { nullable: '0+' }),
+  errorCode: errorCode('0+'),
 })
 export interface OffsetFetchResponsePartitions extends Infer<typeof offsetFetchResponsePartitions> {}
 
 export const offsetFetchResponseTopics = fields({
   name: string('8-9', { ignorable: true }),
   topicId: uuid('10+', { ignorable: true }),
-  partitions: list('8+', offsetFetchResponsePartitions),
+  partitions: list('0+', offsetFetchResponsePartitions),
 })
 export interface OffsetFetchResponseTopics extends Infer<typeof offsetFetchResponseTopics> {}
 
 export const offsetFetchResponseGroup = fields({
-  groupId: string('8+'),
-  topics: list('8+', offsetFetchResponseTopics),
-  errorCode: errorCode('8+', { default: 0 }),
+  groupId: string('0+'),
+  topics: list('0+', offsetFetchResponseTopics),
+  errorCode: errorCode('0+', { default: 0 }),
 })
 export interface OffsetFetchResponseGroup extends Infer<typeof offsetFetchResponseGroup> {}
 

@@ -2,7 +2,7 @@ import { errorCode, fields, type Infer, int32, int64, list, message, string } fr
 
 export const offsetForLeaderPartition = fields({
   partition: int32('0+'),
-  currentLeaderEpoch: int32('2+', { default: -1, ignorable: true }),
+  currentLeaderEpoch: int32('0+', { default: -1, ignorable: true }),
   leaderEpoch: int32('0+'),
 })
 export interface OffsetForLeaderPartition extends Infer<typeof offsetForLeaderPartition> {}
@@ -26,7 +26,7 @@ export interface OffsetForLeaderEpochRequest extends Infer<typeof offsetForLeade
 export const epochEndOffset = fields({
   errorCode: errorCode('0+'),
   partition: int32('0+'),
-  leaderEpoch: int32('1+', { default: -1, ignorable: true }),
+  leaderEpoch: int32('0+', { default: -1, ignorable: true }),
   endOffset: int64('0+', { default: -1 }),
 })
 export interface EpochEndOffset extends Infer<typeof epochEndOffset> {}
@@ -41,7 +41,7 @@ export const offsetForLeaderEpochResponse = message(
   'OffsetForLeaderEpochResponse',
   { key: 23, versions: '2-4', flexible: '4+' },
   {
-    throttleTimeMs: int32('2+', { ignorable: true }),
+    throttleTimeMs: int32('0+', { ignorable: true }),
     topics: list('0+', offsetForLeaderTopicResult),
   },
 )

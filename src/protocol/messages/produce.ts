@@ -27,7 +27,7 @@ export const produceRequest = message(
   'ProduceRequest',
   { key: 0, versions: '3-13', flexible: '9+' },
   {
-    transactionalId: string('3+', { nullable: '3+', default: null }),
+    transactionalId: string('0+', { nullable: '0+', default: null }),
     acks: int16('0+'),
     timeoutMs: int32('0+'),
     topicData: list('0+', topicProduceData),
@@ -39,22 +39,22 @@ export const partitionProduceResponse = fields({
   index: int32('0+'),
   errorCode: errorCode('0+'),
   baseOffset: int64('0+'),
-  logAppendTimeMs: int64('2+', { default: -1, ignorable: true }),
+  logAppendTimeMs: int64('0+', { default: -1, ignorable: true }),
   logStartOffset: int64('5+', { default: -1, ignorable: true }),
   recordErrors: list(
     '8+',
     {
-      batchIndex: int32('8+'),
-      batchIndexErrorMessage: string('8+', { nullable: '8+', default: null }),
+      batchIndex: int32('0+'),
+      batchIndexErrorMessage: string('0+', { nullable: '0+', default: null }),
     },
     { ignorable: true },
   ),
-  errorMessage: string('8+', { nullable: '8+', default: null, ignorable: true }),
+  errorMessage: string('8+', { nullable: '0+', default: null, ignorable: true }),
   currentLeader: struct(
     '10+',
     {
-      leaderId: int32('10+', { default: -1 }),
-      leaderEpoch: int32('10+', { default: -1 }),
+      leaderId: int32('0+', { default: -1 }),
+      leaderEpoch: int32('0+', { default: -1 }),
     },
     { tag: 0 },
   ),
@@ -69,10 +69,10 @@ export const topicProduceResponse = fields({
 export interface TopicProduceResponse extends Infer<typeof topicProduceResponse> {}
 
 export const nodeEndpoint = fields({
-  nodeId: int32('10+'),
-  host: string('10+'),
-  port: int32('10+'),
-  rack: string('10+', { nullable: '10+', default: null }),
+  nodeId: int32('0+'),
+  host: string('0+'),
+  port: int32('0+'),
+  rack: string('0+', { nullable: '0+', default: null }),
 })
 export interface NodeEndpoint extends Infer<typeof nodeEndpoint> {}
 
@@ -81,7 +81,7 @@ export const produceResponse = message(
   { key: 0, versions: '3-13', flexible: '9+' },
   {
     responses: list('0+', topicProduceResponse),
-    throttleTimeMs: int32('1+', { default: 0, ignorable: true }),
+    throttleTimeMs: int32('0+', { default: 0, ignorable: true }),
     nodeEndpoints: list('10+', nodeEndpoint, { tag: 0 }),
   },
 )

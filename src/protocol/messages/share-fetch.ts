@@ -24,7 +24,6 @@ export interface AcknowledgementBatch extends Infer<typeof acknowledgementBatch>
 
 export const fetchPartition = fields({
   partitionIndex: int32('0+'),
-  partitionMaxBytes: int32('0'),
   acknowledgementBatches: list('0+', acknowledgementBatch),
 })
 export interface FetchPartition extends Infer<typeof fetchPartition> {}
@@ -45,8 +44,8 @@ export const shareFetchRequest = message(
     maxWaitMs: int32('0+'),
     minBytes: int32('0+'),
     maxBytes: int32('0+', { default: 2147483647 }),
-    maxRecords: int32('1+'),
-    batchSize: int32('1+'),
+    maxRecords: int32('0+'),
+    batchSize: int32('0+'),
     shareAcquireMode: int8('2+', { default: 0, ignorable: true }),
     isRenewAck: bool('2+', { default: false }),
     topics: list('0+', fetchTopic),
@@ -101,7 +100,7 @@ export const shareFetchResponse = message(
     throttleTimeMs: int32('0+'),
     errorCode: errorCode('0+'),
     errorMessage: string('0+', { nullable: '0+', default: null }),
-    acquisitionLockTimeoutMs: int32('1+'),
+    acquisitionLockTimeoutMs: int32('0+'),
     responses: list('0+', shareFetchableTopicResponse),
     nodeEndpoints: list('0+', nodeEndpoint),
   },

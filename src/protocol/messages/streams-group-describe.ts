@@ -100,30 +100,30 @@ export const member = fields({
 export interface Member extends Infer<typeof member> {}
 
 export const topologyDescriptionNode = fields({
-  name: string('1+'),
-  nodeType: int8('1+'),
-  sourceTopics: list('1+', string),
-  sinkTopic: string('1+', { nullable: '1+', default: null }),
-  stores: list('1+', string),
-  successors: list('1+', string),
+  name: string('0+'),
+  nodeType: int8('0+'),
+  sourceTopics: list('0+', string),
+  sinkTopic: string('0+', { nullable: '0+', default: null }),
+  stores: list('0+', string),
+  successors: list('0+', string),
 })
 export interface TopologyDescriptionNode extends Infer<typeof topologyDescriptionNode> {}
 
 export const topologyDescriptionSubtopology = fields({
-  subtopologyId: string('1+'),
-  nodes: list('1+', topologyDescriptionNode),
+  subtopologyId: string('0+'),
+  nodes: list('0+', topologyDescriptionNode),
 })
 export interface TopologyDescriptionSubtopology extends Infer<typeof topologyDescriptionSubtopology> {}
 
 export const topologyDescriptionGlobalStore = fields({
-  source: struct('1+', topologyDescriptionNode),
-  processor: struct('1+', topologyDescriptionNode),
+  source: struct('0+', topologyDescriptionNode),
+  processor: struct('0+', topologyDescriptionNode),
 })
 export interface TopologyDescriptionGlobalStore extends Infer<typeof topologyDescriptionGlobalStore> {}
 
 export const topologyDescription = fields({
-  subtopologies: list('1+', topologyDescriptionSubtopology),
-  globalStores: list('1+', topologyDescriptionGlobalStore),
+  subtopologies: list('0+', topologyDescriptionSubtopology),
+  globalStores: list('0+', topologyDescriptionGlobalStore),
 })
 export interface TopologyDescription extends Infer<typeof topologyDescription> {}
 
@@ -137,9 +137,9 @@ export const describedGroup = fields({
   topology: struct('0+', topology, { nullable: '0+', default: null }),
   members: list('0+', member),
   authorizedOperations: int32('0+', { default: -2147483648 }),
-  topologyDescription: struct('1+', topologyDescription, { nullable: '1+', default: null }),
+  topologyDescription: struct('1+', topologyDescription, { nullable: '0+', default: null }),
   topologyDescriptionStatus: int8('1+', { default: 0 }),
-  assignorName: string('1+', { nullable: '1+', default: null, ignorable: true }),
+  assignorName: string('1+', { nullable: '0+', default: null, ignorable: true }),
 })
 export interface DescribedGroup extends Infer<typeof describedGroup> {}
 

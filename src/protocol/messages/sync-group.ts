@@ -7,9 +7,9 @@ export const syncGroupRequest = message(
     groupId: string('0+'),
     generationId: int32('0+'),
     memberId: string('0+'),
-    groupInstanceId: string('3+', { nullable: '3+', default: null }),
-    protocolType: string('5+', { nullable: '5+', default: null, ignorable: true }),
-    protocolName: string('5+', { nullable: '5+', default: null, ignorable: true }),
+    groupInstanceId: string('3+', { nullable: '0+', default: null }),
+    protocolType: string('5+', { nullable: '0+', default: null, ignorable: true }),
+    protocolName: string('5+', { nullable: '0+', default: null, ignorable: true }),
     assignments: list('0+', {
       memberId: string('0+'),
       assignment: bytes('0+'),
@@ -24,8 +24,8 @@ export const syncGroupResponse = message(
   {
     throttleTimeMs: int32('1+', { ignorable: true }),
     errorCode: errorCode('0+'),
-    protocolType: string('5+', { nullable: '5+', default: null, ignorable: true }),
-    protocolName: string('5+', { nullable: '5+', default: null, ignorable: true }),
+    protocolType: string('5+', { nullable: '0+', default: null, ignorable: true }),
+    protocolName: string('5+', { nullable: '0+', default: null, ignorable: true }),
     assignment: bytes('0+'),
   },
 )

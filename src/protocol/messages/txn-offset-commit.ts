@@ -25,7 +25,7 @@ export const txnOffsetCommitRequest = message(
     producerEpoch: int16('0+'),
     generationIdOrMemberEpoch: int32('3+', { default: -1 }),
     memberId: string('3+', { default: '' }),
-    groupInstanceId: string('3+', { nullable: '3+', default: null }),
+    groupInstanceId: string('3+', { nullable: '0+', default: null }),
     topics: list('0+', txnOffsetCommitRequestTopic),
   },
 )

@@ -4,7 +4,7 @@ export const consumerGroupMetadataKey = message(
   'ConsumerGroupMetadataKey',
   { key: 3, versions: '0', flexible: 'none' },
   {
-    groupId: string('0'),
+    groupId: string('0+'),
   },
 )
 export interface ConsumerGroupMetadataKey extends Infer<typeof consumerGroupMetadataKey> {}
@@ -23,7 +23,7 @@ export const consumerGroupPartitionMetadataKey = message(
   'ConsumerGroupPartitionMetadataKey',
   { key: 4, versions: '0', flexible: 'none' },
   {
-    groupId: string('0'),
+    groupId: string('0+'),
   },
 )
 export interface ConsumerGroupPartitionMetadataKey extends Infer<typeof consumerGroupPartitionMetadataKey> {}
@@ -52,8 +52,8 @@ export const consumerGroupMemberMetadataKey = message(
   'ConsumerGroupMemberMetadataKey',
   { key: 5, versions: '0', flexible: 'none' },
   {
-    groupId: string('0'),
-    memberId: string('0'),
+    groupId: string('0+'),
+    memberId: string('0+'),
   },
 )
 export interface ConsumerGroupMemberMetadataKey extends Infer<typeof consumerGroupMemberMetadataKey> {}
@@ -88,7 +88,7 @@ export const consumerGroupTargetAssignmentMetadataKey = message(
   'ConsumerGroupTargetAssignmentMetadataKey',
   { key: 6, versions: '0', flexible: 'none' },
   {
-    groupId: string('0'),
+    groupId: string('0+'),
   },
 )
 export interface ConsumerGroupTargetAssignmentMetadataKey
@@ -109,8 +109,8 @@ export const consumerGroupTargetAssignmentMemberKey = message(
   'ConsumerGroupTargetAssignmentMemberKey',
   { key: 7, versions: '0', flexible: 'none' },
   {
-    groupId: string('0'),
-    memberId: string('0'),
+    groupId: string('0+'),
+    memberId: string('0+'),
   },
 )
 export interface ConsumerGroupTargetAssignmentMemberKey extends Infer<typeof consumerGroupTargetAssignmentMemberKey> {}
@@ -132,8 +132,8 @@ export const consumerGroupCurrentMemberAssignmentKey = message(
   'ConsumerGroupCurrentMemberAssignmentKey',
   { key: 8, versions: '0', flexible: 'none' },
   {
-    groupId: string('0'),
-    memberId: string('0'),
+    groupId: string('0+'),
+    memberId: string('0+'),
   },
 )
 export interface ConsumerGroupCurrentMemberAssignmentKey
@@ -164,8 +164,8 @@ export const consumerGroupRegularExpressionKey = message(
   'ConsumerGroupRegularExpressionKey',
   { key: 16, versions: '0', flexible: 'none' },
   {
-    groupId: string('0'),
-    regularExpression: string('0'),
+    groupId: string('0+'),
+    regularExpression: string('0+'),
   },
 )
 export interface ConsumerGroupRegularExpressionKey extends Infer<typeof consumerGroupRegularExpressionKey> {}

@@ -9,13 +9,13 @@ export const consumerProtocolSubscription = message(
     ownedPartitions: list(
       '1+',
       {
-        topic: string('1+'),
-        partitions: list('1+', int32),
+        topic: string('0+'),
+        partitions: list('0+', int32),
       },
       { ignorable: true },
     ),
     generationId: int32('2+', { default: -1, ignorable: true }),
-    rackId: string('3+', { nullable: '3+', default: null, ignorable: true }),
+    rackId: string('3+', { nullable: '0+', default: null, ignorable: true }),
   },
 )
 export interface ConsumerProtocolSubscription extends Infer<typeof consumerProtocolSubscription> {}

@@ -4,14 +4,14 @@ export const groupMetadataKey = message(
   'GroupMetadataKey',
   { key: 2, versions: '0', flexible: 'none' },
   {
-    group: string('0'),
+    group: string('0+'),
   },
 )
 export interface GroupMetadataKey extends Infer<typeof groupMetadataKey> {}
 
 export const memberMetadata = fields({
   memberId: string('0+'),
-  groupInstanceId: string('3+', { nullable: '3+', default: null, ignorable: true }),
+  groupInstanceId: string('3+', { nullable: '0+', default: null, ignorable: true }),
   clientId: string('0+'),
   clientHost: string('0+'),
   rebalanceTimeout: int32('1+', { default: -1, ignorable: true }),

@@ -29,7 +29,7 @@ export const registerBrokerRecord = message(
     fenced: bool('0+', { default: true }),
     inControlledShutdown: bool('1+', { default: false }),
     logDirs: list('3+', uuid, { tag: 0 }),
-    cordonedLogDirs: list('4+', uuid, { nullable: '4+', default: null, tag: 1 }),
+    cordonedLogDirs: list('4+', uuid, { nullable: '0+', default: null, tag: 1 }),
   },
 )
 export interface RegisterBrokerRecord extends Infer<typeof registerBrokerRecord> {}
@@ -73,7 +73,7 @@ export const brokerRegistrationChangeRecord = message(
     fenced: int8('0+', { tag: 0 }),
     inControlledShutdown: int8('1+', { tag: 1 }),
     logDirs: list('2+', uuid, { tag: 2 }),
-    cordonedLogDirs: list('3+', uuid, { nullable: '3+', default: null, tag: 3 }),
+    cordonedLogDirs: list('3+', uuid, { nullable: '0+', default: null, tag: 3 }),
   },
 )
 export interface BrokerRegistrationChangeRecord extends Infer<typeof brokerRegistrationChangeRecord> {}

@@ -34,8 +34,8 @@ export const partitionRecord = message(
     leaderEpoch: int32('0+', { default: -1 }),
     partitionEpoch: int32('0+', { default: -1 }),
     directories: list('1+', uuid),
-    eligibleLeaderReplicas: list('2+', int32, { nullable: '2+', default: null, tag: 1 }),
-    lastKnownElr: list('2+', int32, { nullable: '2+', default: null, tag: 2 }),
+    eligibleLeaderReplicas: list('2+', int32, { nullable: '0+', default: null, tag: 1 }),
+    lastKnownElr: list('2+', int32, { nullable: '0+', default: null, tag: 2 }),
   },
 )
 export interface PartitionRecord extends Infer<typeof partitionRecord> {}
@@ -52,9 +52,9 @@ export const partitionChangeRecord = message(
     removingReplicas: list('0+', int32, { nullable: '0+', default: null, tag: 3 }),
     addingReplicas: list('0+', int32, { nullable: '0+', default: null, tag: 4 }),
     leaderRecoveryState: int8('0+', { default: -1, tag: 5 }),
-    directories: list('1+', uuid, { nullable: '1+', default: null, tag: 8 }),
-    eligibleLeaderReplicas: list('2+', int32, { nullable: '2+', default: null, tag: 6 }),
-    lastKnownElr: list('2+', int32, { nullable: '2+', default: null, tag: 7 }),
+    directories: list('1+', uuid, { nullable: '0+', default: null, tag: 8 }),
+    eligibleLeaderReplicas: list('2+', int32, { nullable: '0+', default: null, tag: 6 }),
+    lastKnownElr: list('2+', int32, { nullable: '0+', default: null, tag: 7 }),
   },
 )
 export interface PartitionChangeRecord extends Infer<typeof partitionChangeRecord> {}

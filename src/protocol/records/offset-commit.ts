@@ -4,9 +4,9 @@ export const legacyOffsetCommitKey = message(
   'LegacyOffsetCommitKey',
   { key: 0, versions: '0', flexible: 'none' },
   {
-    group: string('0'),
-    topic: string('0'),
-    partition: int32('0'),
+    group: string('0+'),
+    topic: string('0+'),
+    partition: int32('0+'),
   },
 )
 export interface LegacyOffsetCommitKey extends Infer<typeof legacyOffsetCommitKey> {}
@@ -15,9 +15,9 @@ export const legacyOffsetCommitValue = message(
   'LegacyOffsetCommitValue',
   { key: 0, versions: '0', flexible: 'none' },
   {
-    offset: int64('0'),
-    metadata: string('0'),
-    commitTimestamp: int64('0'),
+    offset: int64('0+'),
+    metadata: string('0+'),
+    commitTimestamp: int64('0+'),
   },
 )
 export interface LegacyOffsetCommitValue extends Infer<typeof legacyOffsetCommitValue> {}
@@ -26,9 +26,9 @@ export const offsetCommitKey = message(
   'OffsetCommitKey',
   { key: 1, versions: '0', flexible: 'none' },
   {
-    group: string('0'),
-    topic: string('0'),
-    partition: int32('0'),
+    group: string('0+'),
+    topic: string('0+'),
+    partition: int32('0+'),
   },
 )
 export interface OffsetCommitKey extends Infer<typeof offsetCommitKey> {}

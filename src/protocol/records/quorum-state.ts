@@ -13,9 +13,9 @@ export const quorumStateData = message(
     currentVoters: list(
       '0',
       {
-        voterId: int32('0'),
+        voterId: int32('0+'),
       },
-      { nullable: '0' },
+      { nullable: '0+' },
     ),
   },
 )

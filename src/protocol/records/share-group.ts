@@ -4,7 +4,7 @@ export const shareGroupMetadataKey = message(
   'ShareGroupMetadataKey',
   { key: 11, versions: '0', flexible: 'none' },
   {
-    groupId: string('0'),
+    groupId: string('0+'),
   },
 )
 export interface ShareGroupMetadataKey extends Infer<typeof shareGroupMetadataKey> {}
@@ -23,8 +23,8 @@ export const shareGroupMemberMetadataKey = message(
   'ShareGroupMemberMetadataKey',
   { key: 10, versions: '0', flexible: 'none' },
   {
-    groupId: string('0'),
-    memberId: string('0'),
+    groupId: string('0+'),
+    memberId: string('0+'),
   },
 )
 export interface ShareGroupMemberMetadataKey extends Infer<typeof shareGroupMemberMetadataKey> {}
@@ -45,7 +45,7 @@ export const shareGroupTargetAssignmentMetadataKey = message(
   'ShareGroupTargetAssignmentMetadataKey',
   { key: 12, versions: '0', flexible: 'none' },
   {
-    groupId: string('0'),
+    groupId: string('0+'),
   },
 )
 export interface ShareGroupTargetAssignmentMetadataKey extends Infer<typeof shareGroupTargetAssignmentMetadataKey> {}
@@ -65,8 +65,8 @@ export const shareGroupTargetAssignmentMemberKey = message(
   'ShareGroupTargetAssignmentMemberKey',
   { key: 13, versions: '0', flexible: 'none' },
   {
-    groupId: string('0'),
-    memberId: string('0'),
+    groupId: string('0+'),
+    memberId: string('0+'),
   },
 )
 export interface ShareGroupTargetAssignmentMemberKey extends Infer<typeof shareGroupTargetAssignmentMemberKey> {}
@@ -87,8 +87,8 @@ export const shareGroupCurrentMemberAssignmentKey = message(
   'ShareGroupCurrentMemberAssignmentKey',
   { key: 14, versions: '0', flexible: 'none' },
   {
-    groupId: string('0'),
-    memberId: string('0'),
+    groupId: string('0+'),
+    memberId: string('0+'),
   },
 )
 export interface ShareGroupCurrentMemberAssignmentKey extends Infer<typeof shareGroupCurrentMemberAssignmentKey> {}
@@ -115,7 +115,7 @@ export const shareGroupStatePartitionMetadataKey = message(
   'ShareGroupStatePartitionMetadataKey',
   { key: 15, versions: '0', flexible: 'none' },
   {
-    groupId: string('0'),
+    groupId: string('0+'),
   },
 )
 export interface ShareGroupStatePartitionMetadataKey extends Infer<typeof shareGroupStatePartitionMetadataKey> {}

@@ -4,9 +4,9 @@ export const shareSnapshotKey = message(
   'ShareSnapshotKey',
   { key: 0, versions: '0', flexible: 'none' },
   {
-    groupId: string('0'),
-    topicId: uuid('0'),
-    partition: int32('0'),
+    groupId: string('0+'),
+    topicId: uuid('0+'),
+    partition: int32('0+'),
   },
 )
 export interface ShareSnapshotKey extends Infer<typeof shareSnapshotKey> {}
@@ -39,9 +39,9 @@ export const shareUpdateKey = message(
   'ShareUpdateKey',
   { key: 1, versions: '0', flexible: 'none' },
   {
-    groupId: string('0'),
-    topicId: uuid('0'),
-    partition: int32('0'),
+    groupId: string('0+'),
+    topicId: uuid('0+'),
+    partition: int32('0+'),
   },
 )
 export interface ShareUpdateKey extends Infer<typeof shareUpdateKey> {}

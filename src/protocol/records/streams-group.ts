@@ -4,7 +4,7 @@ export const streamsGroupMetadataKey = message(
   'StreamsGroupMetadataKey',
   { key: 17, versions: '0', flexible: 'none' },
   {
-    groupId: string('0'),
+    groupId: string('0+'),
   },
 )
 export interface StreamsGroupMetadataKey extends Infer<typeof streamsGroupMetadataKey> {}
@@ -33,8 +33,8 @@ export const streamsGroupMemberMetadataKey = message(
   'StreamsGroupMemberMetadataKey',
   { key: 19, versions: '0', flexible: 'none' },
   {
-    groupId: string('0'),
-    memberId: string('0'),
+    groupId: string('0+'),
+    memberId: string('0+'),
   },
 )
 export interface StreamsGroupMemberMetadataKey extends Infer<typeof streamsGroupMemberMetadataKey> {}
@@ -72,7 +72,7 @@ export const streamsGroupTargetAssignmentMetadataKey = message(
   'StreamsGroupTargetAssignmentMetadataKey',
   { key: 20, versions: '0', flexible: 'none' },
   {
-    groupId: string('0'),
+    groupId: string('0+'),
   },
 )
 export interface StreamsGroupTargetAssignmentMetadataKey
@@ -93,8 +93,8 @@ export const streamsGroupTargetAssignmentMemberKey = message(
   'StreamsGroupTargetAssignmentMemberKey',
   { key: 21, versions: '0', flexible: 'none' },
   {
-    groupId: string('0'),
-    memberId: string('0'),
+    groupId: string('0+'),
+    memberId: string('0+'),
   },
 )
 export interface StreamsGroupTargetAssignmentMemberKey extends Infer<typeof streamsGroupTargetAssignmentMemberKey> {}
@@ -121,8 +121,8 @@ export const streamsGroupCurrentMemberAssignmentKey = message(
   'StreamsGroupCurrentMemberAssignmentKey',
   { key: 22, versions: '0', flexible: 'none' },
   {
-    groupId: string('0'),
-    memberId: string('0'),
+    groupId: string('0+'),
+    memberId: string('0+'),
   },
 )
 export interface StreamsGroupCurrentMemberAssignmentKey extends Infer<typeof streamsGroupCurrentMemberAssignmentKey> {}
@@ -156,7 +156,7 @@ export const streamsGroupTopologyKey = message(
   'StreamsGroupTopologyKey',
   { key: 23, versions: '0', flexible: 'none' },
   {
-    groupId: string('0'),
+    groupId: string('0+'),
   },
 )
 export interface StreamsGroupTopologyKey extends Infer<typeof streamsGroupTopologyKey> {}

@@ -4,7 +4,7 @@ export const transactionLogKey = message(
   'TransactionLogKey',
   { key: 0, versions: '0', flexible: 'none' },
   {
-    transactionalId: string('0'),
+    transactionalId: string('0+'),
   },
 )
 export interface TransactionLogKey extends Infer<typeof transactionLogKey> {}
