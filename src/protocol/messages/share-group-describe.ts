@@ -1,0 +1,57 @@
+import { bool, errorCode, fields, type Infer, int32, list, message, string, struct, uuid } from '../schema.ts'
+
+export const shareGroupDescribeRequest = message(
+  'ShareGroupDescribeRequest',
+  { key: 77, versions: '1', flexible: '0+' },
+  {
+    groupIds: list('0+', string),
+    includeAuthorizedOperations: bool('0+'),
+  },
+)
+export interface ShareGroupDescribeRequest extends Infer<typeof shareGroupDescribeRequest> {}
+
+export const topicPartitions = fields({
+  topicId: uuid('0+'),
+  topicName: string('0+'),
+  partitions: list('0+', int32),
+})
+export interface TopicPartitions extends Infer<typeof topicPartitions> {}
+
+export const assignment = fields({
+  topicPartitions: list('0+', topicPartitions),
+})
+export interface Assignment extends Infer<typeof assignment> {}
+
+export const member = fields({
+  memberId: string('0+'),
+  rackId: string('0+', { nullable: '0+', default: null }),
+  memberEpoch: int32('0+'),
+  clientId: string('0+'),
+  clientHost: string('0+'),
+  subscribedTopicNames: list('0+', string),
+  assignment: struct('0+', assignment),
+})
+export interface Member extends Infer<typeof member> {}
+
+export const describedGroup = fields({
+  errorCode: errorCode('0+'),
+  errorMessage: string('0+', { nullable: '0+', default: null }),
+  groupId: string('0+'),
+  groupState: string('0+'),
+  groupEpoch: int32('0+'),
+  assignmentEpoch: int32('0+'),
+  assignorName: string('0+'),
+  members: list('0+', member),
+  authorizedOperations: int32('0+', { default: -2147483648 }),
+})
+export interface DescribedGroup extends Infer<typeof describedGroup> {}
+
+export const shareGroupDescribeResponse = message(
+  'ShareGroupDescribeResponse',
+  { key: 77, versions: '1', flexible: '0+' },
+  {
+    throttleTimeMs: int32('0+'),
+    groups: list('0+', describedGroup),
+  },
+)
+export interface ShareGroupDescribeResponse extends Infer<typeof shareGroupDescribeResponse> {}
