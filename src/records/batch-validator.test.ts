@@ -4,6 +4,8 @@ import { ErrorCode } from '../base/error-code.ts'
 import { updateCrc } from './batch.ts'
 import { type BatchRules, BatchValidator, checkProduceRecords } from './batch-validator.ts'
 import { BatchBuilder, type BatchFields } from './builder.ts'
+import { Codec } from './compression/codec.ts'
+import { decompressSync } from './compression/decompress.ts'
 
 const rules: BatchRules = {
   maxMessageBytes: 1_048_588,
@@ -180,4 +182,83 @@ test('zstd needs Produce version 7', () => {
   bytes[22] |= 4
   assert.equal(checkProduceRecords(bytes, 6)?.errorCode, ErrorCode.unsupportedCompressionType)
   assert.equal(checkProduceRecords(bytes, 7), undefined)
+})
+
+test('compressed records are checked like others, whatever the codec', () => {
+  for (const codec of [Codec.gzip, Codec.snappy, Codec.lz4, Codec.zstd]) {
+    const many = Array.from({ length: 3000 }, (_, index) => ({ timestamp: wallMs + index, key: `key-${index}` }))
+    assert.deepEqual(validator.validate(built(many, { codec }), rules, wallMs), {
+      type: 'accepted',
+      sizeBytes: built(many, { codec }).length,
+      recordCount: 3000,
+      maxTimestamp: BigInt(wallMs + 2999),
+      needsRebuild: false,
+    })
+    const keyless = built([{}, { key: null }], { codec })
+    assert.equal(codeOf(keyless, { isCompacted: true }), ErrorCode.invalidRecord)
+    assert.equal(codeOf(built([{ timestamp: wallMs + 9e9 }], { codec })), ErrorCode.invalidTimestamp)
+    const fewer = changed(
+      bytes => void [bytes.writeInt32BE(1, 23), bytes.writeInt32BE(2, 57)],
+      built([{}, {}, {}], { codec }),
+    )
+    assert.equal(codeOf(fewer), ErrorCode.invalidRecord)
+    const more = changed(
+      bytes => void [bytes.writeInt32BE(3, 23), bytes.writeInt32BE(4, 57)],
+      built([{}, {}, {}], { codec }),
+    )
+    assert.equal(codeOf(more), ErrorCode.invalidRecord)
+    const corrupt = changed(bytes => void bytes.fill(0x55, 70, 80), built(many, { codec }))
+    assert.equal(codeOf(corrupt), ErrorCode.invalidRecord)
+  }
+})
+
+test('a compressed batch whose offsets have gaps has to be rebuilt', () => {
+  const builder = new BatchBuilder()
+  builder.append(wallMs, null, null)
+  builder.appendAt(2, wallMs, null, null)
+  for (const codec of [Codec.gzip, Codec.snappy, Codec.lz4, Codec.zstd]) {
+    const bytes = changed(batch => batch.writeInt32BE(1, 23), builder.finish({ codec }))
+    const verdict = validator.validate(bytes, rules, wallMs)
+    assert.equal(verdict.type === 'accepted' && verdict.needsRebuild, true)
+  }
+})
+
+test('what unpacks to more than the bound is too large, for every codec', () => {
+  const small = new BatchValidator({ maxUncompressedBytes: 50_000, checksCompressed: true })
+  const builder = new BatchBuilder()
+  builder.append(wallMs, null, Buffer.alloc(60_000))
+  for (const codec of [Codec.gzip, Codec.snappy, Codec.lz4, Codec.zstd]) {
+    const verdict = small.validate(builder.finish({ codec }), rules, wallMs)
+    assert.equal(verdict.type === 'rejected' && verdict.errorCode, ErrorCode.messageTooLarge)
+  }
+})
+
+test('what is too long to be unpacked on the loop is asked for, and then walked', () => {
+  const builder = new BatchBuilder()
+  for (let index = 0; index < 17; index++) builder.append(wallMs, null, Buffer.alloc(2 ** 20))
+  for (const codec of [Codec.gzip, Codec.snappy, Codec.lz4, Codec.zstd]) {
+    const bytes = builder.finish({ codec })
+    const ask = validator.validate(bytes, rules, wallMs)
+    assert.ok(ask.type === 'needsUnpacking')
+    assert.equal(ask.codec, codec)
+    assert.equal(ask.input.length, bytes.length - 61)
+    const unpacked = decompressSync(ask.codec, ask.input, ask.maxBytes)
+    const verdict = validator.validate(bytes, rules, wallMs, unpacked)
+    assert.equal(verdict.type === 'accepted' && verdict.recordCount, 17)
+    const tooLarge = validator.validate(bytes, rules, wallMs, { type: 'tooLarge' })
+    assert.equal(tooLarge.type === 'rejected' && tooLarge.errorCode, ErrorCode.messageTooLarge)
+  }
+})
+
+test('compressed records are taken unseen where the broker is told so', () => {
+  const trusting = new BatchValidator({ maxUncompressedBytes: 1000, checksCompressed: false })
+  const corrupt = changed(bytes => void bytes.fill(0x55, 62), built([{ timestamp: 5 }], { codec: Codec.lz4 }))
+  const verdict = trusting.validate(corrupt, rules, wallMs)
+  assert.deepEqual(verdict, {
+    type: 'accepted',
+    sizeBytes: corrupt.length,
+    recordCount: 1,
+    maxTimestamp: 5n,
+    needsRebuild: false,
+  })
 })

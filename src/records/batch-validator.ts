@@ -1,8 +1,9 @@
 import { ErrorCode } from '../base/error-code.ts'
 import * as batch from './batch.ts'
+import type { BlockReader } from './compression/block-reader.ts'
 import { Codec, codecNamed } from './compression/codec.ts'
-import { decompressSync, maxInlineBytes } from './compression/decompress.ts'
-import type { Decompressed } from './compression/decompressed.ts'
+import { blockReader, decompressSync } from './compression/decompress.ts'
+import type { Decompressed, DecompressFailure } from './compression/decompressed.ts'
 import { type RecordError, RecordWalk } from './record-walk.ts'
 
 /** The settings of a log that decide what it takes; a log's configuration has them under these names. */
@@ -42,6 +43,11 @@ export interface PackedBatch {
   /** A view of the caller's bytes. */
   readonly input: Buffer
 }
+
+/** gzip and zstd up to this many bytes of output are unpacked on the loop: about a millisecond of it. */
+const maxInlineStreamBytes = 1 << 20
+/** lz4 and snappy are faster, and are unpacked and walked block by block: a few milliseconds. */
+const maxInlineBlockBytes = 1 << 24
 
 const noErrors: readonly RecordError[] = Object.freeze([])
 
@@ -135,20 +141,36 @@ export class BatchValidator {
     })
   }
 
-  #walkCompressed(
-    codec: number,
-    input: Buffer,
-    unpacked: Decompressed | undefined,
-  ): RejectedBatch | PackedBatch | undefined {
-    const maxBytes = this.#maxUncompressedBytes
-    const result = unpacked ?? decompressSync(codec, input, Math.min(maxBytes, maxInlineBytes))
-    if (result.type === 'tooLarge') {
-      if (unpacked === undefined && maxInlineBytes < maxBytes) return { type: 'needsUnpacking', codec, maxBytes, input }
-      return rejected(ErrorCode.messageTooLarge, 'the batch unpacks to more than millrace.max.uncompressed.batch.bytes')
+  #walkCompressed(codec: number, input: Buffer, unpacked: Decompressed | undefined): Problem | undefined {
+    if (unpacked !== undefined) return this.#walkUnpacked(unpacked)
+    const reader = blockReader(codec, input)
+    if (reader !== undefined) return this.#walkBlocks(codec, input, reader)
+    const result = decompressSync(codec, input, Math.min(this.#maxUncompressedBytes, maxInlineStreamBytes))
+    const isTooLong = result.type === 'tooLarge' && this.#maxUncompressedBytes > maxInlineStreamBytes
+    return isTooLong ? this.#needsUnpacking(codec, input) : this.#walkUnpacked(result)
+  }
+
+  #walkBlocks(codec: number, input: Buffer, reader: BlockReader): Problem | undefined {
+    const maxBytes = Math.min(this.#maxUncompressedBytes, maxInlineBlockBytes)
+    let totalBytes = 0
+    for (let block = reader.next(maxBytes); block !== undefined; block = reader.next(maxBytes - totalBytes)) {
+      totalBytes += block.length
+      if (!this.#walk.feedPiece(block)) return malformedRecords
     }
-    if (result.type === 'corrupt') return rejected(ErrorCode.invalidRecord, result.reason)
-    const end = this.#walk.feed(result.output, 0, result.output.length)
-    return end === result.output.length && this.#walk.isComplete ? undefined : malformedRecords
+    if (reader.failure === undefined) return this.#walk.hasEndedWell ? undefined : malformedRecords
+    const isTooLong = reader.failure.type === 'tooLarge' && this.#maxUncompressedBytes > maxInlineBlockBytes
+    return isTooLong ? this.#needsUnpacking(codec, input) : failed(reader.failure)
+  }
+
+  #walkUnpacked(result: Decompressed): Problem | undefined {
+    if (result.type !== 'done') return failed(result)
+    const { output } = result
+    const end = this.#walk.feed(output, 0, output.length)
+    return end === output.length && this.#walk.isComplete ? undefined : malformedRecords
+  }
+
+  #needsUnpacking(codec: number, input: Buffer): PackedBatch {
+    return { type: 'needsUnpacking', codec, maxBytes: this.#maxUncompressedBytes, input }
   }
 
   #recordsRejected(): RejectedBatch {
@@ -170,6 +192,14 @@ export class BatchValidator {
       needsRebuild: !isStoredAs(batch.readCodec(bytes, 0), rules),
     }
   }
+}
+
+type Problem = RejectedBatch | PackedBatch
+
+function failed(failure: DecompressFailure): RejectedBatch {
+  return failure.type === 'corrupt'
+    ? rejected(ErrorCode.invalidRecord, failure.reason)
+    : rejected(ErrorCode.messageTooLarge, 'the batch unpacks to more than millrace.max.uncompressed.batch.bytes')
 }
 
 const malformedRecords = rejected(ErrorCode.invalidRecord, 'the records do not fill the batch as its header says')

@@ -26,6 +26,10 @@ export const malformed = -1
 export const maxRecordErrors = 1000
 
 const noTimestamp = -1n
+const maxVarintBytes = 5
+const initialCarryBytes = 4096
+/** A larger buffer is given up before the next batch. */
+const maxKeptCarryBytes = 1 << 20
 const missingKeyText = 'Compacted topic cannot accept message without key.'
 /** Sums and differences of numbers below it are exact. */
 const exactLimit = 2 ** 52
@@ -47,6 +51,9 @@ export class RecordWalk {
   #highestDelta = 0
   #maxDelta = 0
   #maxTimestamp = noTimestamp
+  /** The start of a record that a piece ended in. */
+  #carried = Buffer.allocUnsafeSlow(initialCarryBytes)
+  #carriedBytes = 0
   #errors: RecordError[] = []
   #errorCount = 0
   #hasTimestampError = false
@@ -57,6 +64,8 @@ export class RecordWalk {
     this.#isConsecutive = true
     this.#maxDelta = Number.NEGATIVE_INFINITY
     this.#maxTimestamp = noTimestamp
+    this.#carriedBytes = 0
+    if (this.#carried.length > maxKeptCarryBytes) this.#carried = Buffer.allocUnsafeSlow(initialCarryBytes)
     this.#errors = []
     this.#errorCount = 0
     this.#hasTimestampError = false
@@ -112,6 +121,66 @@ export class RecordWalk {
   }
 
   /**
+   * As `feed`, for records that come in pieces of any size, each of them good only until this returns. The start of a
+   * record that is not whole is kept until the rest comes. False when the bytes cannot be records.
+   */
+  feedPiece(piece: Buffer): boolean {
+    let start = 0
+    if (this.#carriedBytes > 0) {
+      start = this.#completeCarried(piece)
+      if (start === malformed || this.#carriedBytes > 0) return start !== malformed
+    }
+    const end = this.feed(piece, start, piece.length)
+    if (end === malformed) return false
+    this.#carry(piece, end, piece.length)
+    return !this.isComplete || this.#carriedBytes === 0
+  }
+
+  /** All records were seen, and nothing after them. */
+  get hasEndedWell(): boolean {
+    return this.isComplete && this.#carriedBytes === 0
+  }
+
+  /** Takes what the record in `#carried` lacks from the piece. The answer is how much was taken, or `malformed`. */
+  #completeCarried(piece: Buffer): number {
+    let taken = 0
+    while (taken < piece.length) {
+      const lacking = this.#lackingBytes()
+      if (lacking === malformed) return malformed
+      const take = Math.min(lacking, piece.length - taken)
+      this.#carry(piece, taken, taken + take)
+      taken += take
+      const end = this.feed(this.#carried, 0, this.#carriedBytes)
+      if (end === malformed) return malformed
+      if (end > 0) {
+        this.#carriedBytes = 0
+        break
+      }
+    }
+    return taken
+  }
+
+  /** One byte at a time until the length of the record is known, then all of it. */
+  #lackingBytes(): number {
+    const cursor = this.#cursor
+    cursor.reset(this.#carried, 0, this.#carriedBytes)
+    const length = cursor.varint()
+    if (cursor.failed) return this.#carriedBytes < maxVarintBytes ? 1 : malformed
+    return Math.max(1, cursor.position + length - this.#carriedBytes)
+  }
+
+  #carry(bytes: Buffer, start: number, end: number): void {
+    const needed = this.#carriedBytes + end - start
+    if (needed > this.#carried.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.#carried.length * 2))
+      this.#carried.copy(larger, 0, 0, this.#carriedBytes)
+      this.#carried = larger
+    }
+    bytes.copy(this.#carried, this.#carriedBytes, start, end)
+    this.#carriedBytes = needed
+  }
+
+  /**
    * The fast way: as long as records are plain (whole, no header, short varints, the next offset, a timestamp within
    * bounds, a key where one is needed). All state is in locals. Stops before the first other record and leaves it to
    * `#walkRecord`.
@@ -159,7 +228,7 @@ export class RecordWalk {
     cursor.reset(bytes, start, end)
     const length = cursor.varint()
     const recordEnd = cursor.position + length
-    if (cursor.failed) return end - start < 5 ? start : malformed
+    if (cursor.failed) return end - start < maxVarintBytes ? start : malformed
     if (recordEnd > end) return start
     const index = this.#index
     cursor.position++ // attributes

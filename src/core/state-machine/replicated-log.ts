@@ -3,8 +3,8 @@ import type { Refusal, Reservation } from '../log/partition-log.ts'
 
 /**
  * What a runner needs of the log its machine is replicated by: a partition that this node leads, or the metadata quorum.
- * Whoever provides it calls the runner's `committed(highWatermark)` whenever the high watermark moves, and its
- * `unload` when leadership or the directory is lost.
+ * Whoever provides it calls the runner's `committed()` whenever the high watermark moves, `appendFailed()` when a batch
+ * that was appended did not reach the log, and `unload()` when leadership is lost.
  */
 export interface ReplicatedLog {
   /** The offset that the next reservation gets. Everything below it, committed or not, is what `decide` sees. */

@@ -1,10 +1,10 @@
 /** What became of compressed bytes. Data that a peer sent is never a reason to throw. */
-export type Decompressed =
-  | { readonly type: 'done'; readonly output: Buffer }
-  /** The output would be longer than the bound; no more than the bound was made. */
-  | { readonly type: 'tooLarge' }
-  | { readonly type: 'corrupt'; readonly reason: string }
+export type Decompressed = { readonly type: 'done'; readonly output: Buffer } | DecompressFailure
 
-export function corruptInput(reason: string): Decompressed {
+export type DecompressFailure =
+  /** The output would be longer than the bound; no more than the bound was made. */
+  { readonly type: 'tooLarge' } | { readonly type: 'corrupt'; readonly reason: string }
+
+export function corruptInput(reason: string): DecompressFailure {
   return { type: 'corrupt', reason }
 }

@@ -1,0 +1,33 @@
+import { constants, gunzipSync, gzipSync } from 'node:zlib'
+import { corruptInput, type Decompressed } from './decompressed.ts'
+
+const smallestChunkBytes = 64
+const largestChunkBytes = 1 << 20
+
+/** Any number of members one after the other; as in Kafka, what follows them and is no member is ignored. */
+export function unpackGzip(bytes: Buffer, maxBytes: number): Decompressed {
+  try {
+    return { type: 'done', output: gunzipSync(bytes, gzipUnpackOptions(bytes, maxBytes)) }
+  } catch (error) {
+    return (error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE'
+      ? { type: 'tooLarge' }
+      : corruptInput('the gzip data is cut off or corrupt')
+  }
+}
+
+/**
+ * The last four bytes say how long the (last) member is when unpacked: in one chunk of that size it is fastest. They may
+ * lie, so they are a hint within bounds.
+ */
+export function gzipUnpackOptions(bytes: Buffer, maxBytes: number) {
+  const hint = bytes.length < 4 ? 0 : bytes.readUInt32LE(bytes.length - 4)
+  return {
+    maxOutputLength: Math.max(1, maxBytes),
+    chunkSize: Math.max(smallestChunkBytes, Math.min(hint, maxBytes, largestChunkBytes) + 1),
+  }
+}
+
+/** One member. `level` 1 to 9; -1 or nothing is the library's default. */
+export function packGzip(bytes: Buffer, level: number = constants.Z_DEFAULT_COMPRESSION): Buffer {
+  return gzipSync(bytes, { level })
+}

@@ -1,0 +1,70 @@
+import { DiskError, type DiskErrorCode } from '../../io/disk.ts'
+import type { SeededRandom } from './seeded-random.ts'
+
+export type DiskOperation =
+  | 'open'
+  | 'list'
+  | 'status'
+  | 'makeDirectory'
+  | 'rename'
+  | 'read'
+  | 'append'
+  | 'write'
+  | 'truncate'
+  | 'sync'
+  | 'remove'
+  | 'syncDirectory'
+  | 'lock'
+
+const changing: ReadonlySet<DiskOperation> = new Set([
+  'makeDirectory',
+  'rename',
+  'append',
+  'write',
+  'truncate',
+  'remove',
+])
+
+interface OrderedFault {
+  readonly operation: DiskOperation
+  readonly code: DiskErrorCode
+  readonly pathEnd: string
+  timesLeft: number
+}
+
+/** What is wrong with a disk at present. All off at first; set from outside, in the middle of a run. */
+export class DiskFaults {
+  /** Chance of an `io` error, for each operation. */
+  readonly rates: Partial<Record<DiskOperation, number>> = {}
+  isReadOnly = false
+  /** Bytes that may still be written; what is removed or cut is added again. */
+  freeBytes = 2 ** 40
+  maxOpenFiles = 100_000
+  /** Nothing that was asked for completes before this time of the world. */
+  stalledUntilUs = 0
+  readonly #ordered: OrderedFault[] = []
+
+  /** The next operations of this kind on paths that end so fail with the code. */
+  failNext(operation: DiskOperation, code: DiskErrorCode, options: { pathEnd?: string; times?: number } = {}): void {
+    this.#ordered.push({ operation, code, pathEnd: options.pathEnd ?? '', timesLeft: options.times ?? 1 })
+  }
+
+  /** The error with which this operation is to fail, if any. */
+  decide(operation: DiskOperation, path: string, random: SeededRandom): DiskError | undefined {
+    const code = this.#orderedFault(operation, path) ?? this.#standingFault(operation, random)
+    return code === undefined ? undefined : new DiskError(code, operation, path)
+  }
+
+  #orderedFault(operation: DiskOperation, path: string): DiskErrorCode | undefined {
+    const at = this.#ordered.findIndex(fault => fault.operation === operation && path.endsWith(fault.pathEnd))
+    const fault = this.#ordered[at]
+    if (fault === undefined) return undefined
+    if (--fault.timesLeft === 0) this.#ordered.splice(at, 1)
+    return fault.code
+  }
+
+  #standingFault(operation: DiskOperation, random: SeededRandom): DiskErrorCode | undefined {
+    if (this.isReadOnly && changing.has(operation)) return 'readOnly'
+    return random.chance(this.rates[operation] ?? 0) ? 'io' : undefined
+  }
+}
