@@ -60,7 +60,7 @@ export function encodeToBuffer<F extends Fields>(
 ): Buffer {
   const writer = new Writer({ chunkBytes: 512, copiesAll: true })
   encode(message, version, value, writer)
-  return writer.finish().parts[0] as Buffer
+  return writer.finishBuffer()
 }
 
 /** The number of bytes that `encode` writes. It encodes to find out. */

@@ -2,7 +2,6 @@
  * Records of a coordinator's topic. Key: int16 type and a body of version 0. Value: int16 version and body, or null for a
  * tombstone.
  */
-import { assert } from '../base/assert.ts'
 import { decode, encode } from './codec.ts'
 import { ProtocolError } from './protocol-error.ts'
 import { Reader } from './reader.ts'
@@ -73,7 +72,5 @@ function withVersion(prefix: number, message: Message, version: number, body: un
   const writer = new Writer({ chunkBytes: 256, copiesAll: true })
   writer.int16(prefix)
   encode(message, version, body as never, writer)
-  const [bytes] = writer.finish().parts
-  assert(bytes instanceof Buffer, 'a writer that copies all gives one buffer')
-  return bytes
+  return writer.finishBuffer()
 }

@@ -123,6 +123,7 @@ class EncoderSource {
       case 'timestamp64':
       case 'float64':
       case 'uuid':
+        check(`${value} == null`)
         this.#line(`${save}; w.${type}(${value}); ${load}`)
         return
       default:

@@ -102,7 +102,7 @@ export function encodeMetadataRecord(record: MetadataRecordInput, version: numbe
   writer.uvarint(schema.key)
   writer.uvarint(version)
   encode(schema, version, record.value as never, writer)
-  return writer.finish().parts[0] as Buffer
+  return writer.finishBuffer()
 }
 
 /** Throws ProtocolError for bytes that are not what their type and version say, and for bytes behind the record. */

@@ -20,7 +20,7 @@ const maxFrameBytes = 0x7fff_ffff
  *   encode(message, version, value, writer)   // any number of times, and any write of this class
  *   const { parts, byteLength } = writer.finish()
  *
- * After an error `abandon()` drops what was written since the last `finish()`.
+ * After an EncodeError the writer must be abandoned before it is used again.
  */
 export class Writer {
   readonly #chunkBytes: number
@@ -71,6 +71,13 @@ export class Writer {
     return { parts, byteLength }
   }
 
+  /** `finish` for a writer that copies all: the message as one buffer. */
+  finishBuffer(): Buffer {
+    assert(this.#copiesAll, 'only a writer that copies all has its message in one buffer')
+    return this.finish().parts[0] as Buffer
+  }
+
+  /** Drops what was written since the last `finish`. */
   abandon(): void {
     this.position = this.start
     this.#reset()
