@@ -3,6 +3,7 @@ import { bool, errorCode, fields, type Infer, int8, int32, list, message, string
 export const alterConfigsResource = fields({
   resourceType: int8('0+'),
   resourceName: string('0+'),
+  /** Replaces all: what is not named goes back to its default. */
   configs: list('0+', {
     name: string('0+'),
     value: string('0+', { nullable: '0+' }),

@@ -4,6 +4,7 @@ export const partitionData = fields({
   partitionIndex: int32('0+'),
   leaderEpoch: int32('0+'),
   newIsr: list('0-2', int32),
+  /** The in-sync replicas wanted, each with the broker epoch it had when it caught up. */
   newIsrWithEpochs: list('3+', {
     brokerId: int32('0+'),
     brokerEpoch: int64('0+', { default: -1 }),

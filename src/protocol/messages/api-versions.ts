@@ -6,7 +6,9 @@ export const apiVersionsRequest = message(
   {
     clientSoftwareName: string('3+', { ignorable: true }),
     clientSoftwareVersion: string('3+', { ignorable: true }),
+    /** The cluster that the client believes to reach; null if it does not check. */
     clusterId: string('5+', { nullable: '0+', default: null, ignorable: true }),
+    /** The node that the client believes to reach; -1 if it does not check. */
     nodeId: int32('5+', { default: -1, ignorable: true }),
   },
 )
@@ -41,8 +43,10 @@ export const apiVersionsResponse = message(
     apiKeys: list('0+', apiVersion),
     throttleTimeMs: int32('1+', { ignorable: true }),
     supportedFeatures: list('3+', supportedFeatureKey, { tag: 0, ignorable: true }),
+    /** Grows with each change of the finalized features; -1 if unknown. */
     finalizedFeaturesEpoch: int64('3+', { default: -1, tag: 1, ignorable: true }),
     finalizedFeatures: list('3+', finalizedFeatureKey, { tag: 2, ignorable: true }),
+    /** Always false since Kafka 4.0. */
     zkMigrationReady: bool('3+', { default: false, tag: 3, ignorable: true }),
   },
 )

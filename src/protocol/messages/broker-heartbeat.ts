@@ -6,6 +6,7 @@ export const brokerHeartbeatRequest = message(
   {
     brokerId: int32('0+'),
     brokerEpoch: int64('0+', { default: -1 }),
+    /** How far the broker has read the metadata log. */
     currentMetadataOffset: int64('0+'),
     wantFence: bool('0+'),
     wantShutDown: bool('0+'),

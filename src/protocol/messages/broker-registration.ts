@@ -34,12 +34,14 @@ export const brokerRegistrationRequest = message(
   {
     brokerId: int32('0+'),
     clusterId: string('0+'),
+    /** Random, one for each start of the process. */
     incarnationId: uuid('0+'),
     listeners: list('0+', listener),
     features: list('0+', feature),
     rack: string('0+', { nullable: '0+' }),
     isMigratingZkBroker: bool('1+', { default: false }),
     logDirs: list('2+', uuid, { ignorable: true }),
+    /** That of the last clean shutdown; -1 if it was none. */
     previousBrokerEpoch: int64('3+', { default: -1, ignorable: true }),
   },
 )

@@ -2,7 +2,9 @@ import { bool, errorCode, fields, type Infer, int32, list, message, string } fro
 
 export const createPartitionsTopic = fields({
   name: string('0+'),
+  /** How many there shall be in all. */
   count: int32('0+'),
+  /** Replicas of the new partitions by hand; null leaves them to the controller. */
   assignments: list(
     '0+',
     {

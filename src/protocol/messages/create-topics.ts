@@ -2,8 +2,11 @@ import { bool, errorCode, fields, type Infer, int8, int16, int32, list, message,
 
 export const creatableTopic = fields({
   name: string('0+'),
+  /** -1: as the broker is configured, or as `assignments` say. */
   numPartitions: int32('0+'),
+  /** -1: as the broker is configured, or as `assignments` say. */
   replicationFactor: int16('0+'),
+  /** Replicas by hand; none leaves them to the controller. */
   assignments: list('0+', {
     partitionIndex: int32('0+'),
     brokerIds: list('0+', int32),
@@ -21,6 +24,7 @@ export const createTopicsRequest = message(
   {
     topics: list('0+', creatableTopic),
     timeoutMs: int32('0+', { default: 60000 }),
+    /** Say what would happen, and do nothing. */
     validateOnly: bool('0+', { default: false }),
   },
 )
@@ -40,8 +44,11 @@ export const creatableTopicResult = fields({
   topicId: uuid('7+', { ignorable: true }),
   errorCode: errorCode('0+'),
   errorMessage: string('0+', { nullable: '0+', ignorable: true }),
+  /** Why `configs` is null: the caller may not see them. */
   topicConfigErrorCode: errorCode('5+', { tag: 0, ignorable: true }),
+  /** -1 with an error. */
   numPartitions: int32('5+', { default: -1, ignorable: true }),
+  /** -1 with an error. */
   replicationFactor: int16('5+', { default: -1, ignorable: true }),
   configs: list('5+', creatableTopicConfigs, { nullable: '0+', ignorable: true }),
 })

@@ -4,6 +4,7 @@ export const deleteRecordsTopic = fields({
   name: string('0+'),
   partitions: list('0+', {
     partitionIndex: int32('0+'),
+    /** The new log start offset; -1 stands for the high watermark. */
     offset: int64('0+'),
   }),
 })
@@ -21,6 +22,7 @@ export interface DeleteRecordsRequest extends Infer<typeof deleteRecordsRequest>
 
 export const deleteRecordsPartitionResult = fields({
   partitionIndex: int32('0+'),
+  /** The least log start offset of all replicas; -1 with an error. */
   lowWatermark: int64('0+'),
   errorCode: errorCode('0+'),
 })

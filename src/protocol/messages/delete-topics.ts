@@ -4,10 +4,12 @@ export const deleteTopicsRequest = message(
   'DeleteTopicsRequest',
   { key: 20, versions: '1-6', flexible: '4+' },
   {
+    /** Since version 6, each by name or by id. */
     topics: list('6+', {
       name: string('0+', { nullable: '0+', default: null }),
       topicId: uuid('0+'),
     }),
+    /** Until version 5. */
     topicNames: list('0-5', string, { ignorable: true }),
     timeoutMs: int32('0+'),
   },

@@ -5,6 +5,7 @@ export const describeClusterRequest = message(
   { key: 60, versions: '0-2', flexible: '0+' },
   {
     includeClusterAuthorizedOperations: bool('0+'),
+    /** 1 brokers, 2 controllers. */
     endpointType: int8('1+', { default: 1 }),
     includeFencedBrokers: bool('2+'),
   },

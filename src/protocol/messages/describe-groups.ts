@@ -24,8 +24,10 @@ export const describedGroup = fields({
   errorCode: errorCode('0+'),
   errorMessage: string('6+', { nullable: '0+', default: null }),
   groupId: string('0+'),
+  /** As Kafka names it: PreparingRebalance, CompletingRebalance, Stable, Dead, Empty. */
   groupState: string('0+'),
   protocolType: string('0+'),
+  /** Name of the assignor. */
   protocolData: string('0+'),
   members: list('0+', describedGroupMember),
   authorizedOperations: int32('3+', { default: -2147483648 }),

@@ -8,6 +8,7 @@ export const describeTopicPartitionsRequest = message(
       name: string('0+'),
     }),
     responsePartitionLimit: int32('0+', { default: 2000 }),
+    /** Where the last answer ended. */
     cursor: struct(
       '0+',
       {
@@ -27,6 +28,7 @@ export const describeTopicPartitionsResponsePartition = fields({
   leaderEpoch: int32('0+', { default: -1, ignorable: true }),
   replicaNodes: list('0+', int32),
   isrNodes: list('0+', int32),
+  /** May lead without loss though not in sync; null if unknown. */
   eligibleLeaderReplicas: list('0+', int32, { nullable: '0+', default: null }),
   lastKnownElr: list('0+', int32, { nullable: '0+', default: null }),
   offlineReplicas: list('0+', int32, { ignorable: true }),
@@ -50,6 +52,7 @@ export const describeTopicPartitionsResponse = message(
   {
     throttleTimeMs: int32('0+', { ignorable: true }),
     topics: list('0+', describeTopicPartitionsResponseTopic),
+    /** Ask again from here; null at the end. */
     nextCursor: struct(
       '0+',
       {

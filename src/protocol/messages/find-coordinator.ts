@@ -4,8 +4,11 @@ export const findCoordinatorRequest = message(
   'FindCoordinatorRequest',
   { key: 10, versions: '0-6', flexible: '3+' },
   {
+    /** Until version 3, when there was one. */
     key: string('0-3'),
+    /** 0 group, 1 transaction, 2 share. */
     keyType: int8('1+', { default: 0 }),
+    /** For share: `groupId:topicId:partition`. */
     coordinatorKeys: list('4+', string),
   },
 )

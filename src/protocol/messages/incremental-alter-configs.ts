@@ -2,6 +2,7 @@ import { bool, errorCode, fields, type Infer, int8, int32, list, message, string
 
 export const alterableConfig = fields({
   name: string('0+'),
+  /** 0 set, 1 delete, 2 append, 3 subtract. */
   configOperation: int8('0+'),
   value: string('0+', { nullable: '0+' }),
 })

@@ -4,10 +4,13 @@ export const initProducerIdRequest = message(
   'InitProducerIdRequest',
   { key: 22, versions: '0-6', flexible: '2+' },
   {
+    /** Null for an idempotent producer without transactions. */
     transactionalId: string('0+', { nullable: '0+' }),
     transactionTimeoutMs: int32('0+'),
+    /** The one had so far, to get its next epoch; -1 for a new one. */
     producerId: int64('3+', { default: -1 }),
     producerEpoch: int16('3+', { default: -1 }),
+    /** Two-phase commit is not stable in Kafka 4.4. */
     enable2Pc: bool('6+', { default: false }),
     keepPreparedTxn: bool('6+', { default: false }),
   },

@@ -13,6 +13,7 @@ export const leaveGroupRequest = message(
   {
     groupId: string('0+'),
     memberId: string('0-2'),
+    /** Since version 3 several may be removed at once. */
     members: list('3+', memberIdentity),
   },
 )

@@ -4,7 +4,9 @@ export const listGroupsRequest = message(
   'ListGroupsRequest',
   { key: 16, versions: '0-5', flexible: '3+' },
   {
+    /** None means all. */
     statesFilter: list('4+', string),
+    /** None means all. */
     typesFilter: list('5+', string),
   },
 )

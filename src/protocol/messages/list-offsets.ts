@@ -3,6 +3,7 @@ import { errorCode, fields, type Infer, int8, int32, int64, list, message, strin
 export const listOffsetsPartition = fields({
   partitionIndex: int32('0+'),
   currentLeaderEpoch: int32('4+', { default: -1, ignorable: true }),
+  /** Time to look for, or -1 latest, -2 earliest, -3 greatest timestamp, -4 earliest local, -5 latest tiered, -6 earliest not yet tiered. */
   timestamp: timestamp64('0+'),
 })
 export interface ListOffsetsPartition extends Infer<typeof listOffsetsPartition> {}
@@ -17,9 +18,12 @@ export const listOffsetsRequest = message(
   'ListOffsetsRequest',
   { key: 2, versions: '1-11', flexible: '6+' },
   {
+    /** -1 for a client. */
     replicaId: int32('0+'),
+    /** With 1 the latest offset is the last stable one. */
     isolationLevel: int8('2+'),
     topics: list('0+', listOffsetsTopic),
+    /** How long the broker may look in tiered storage. */
     timeoutMs: int32('10+', { ignorable: true }),
   },
 )
@@ -28,8 +32,11 @@ export interface ListOffsetsRequest extends Infer<typeof listOffsetsRequest> {}
 export const listOffsetsPartitionResponse = fields({
   partitionIndex: int32('0+'),
   errorCode: errorCode('0+'),
+  /** Of the record found; -1 if none was, or none was looked for. */
   timestamp: timestamp64('0+', { default: -1n }),
+  /** -1 if no record is as late as asked. */
   offset: int64('0+', { default: -1 }),
+  /** In which the record was written; -1 if unknown. */
   leaderEpoch: int32('4+', { default: -1 }),
 })
 export interface ListOffsetsPartitionResponse extends Infer<typeof listOffsetsPartitionResponse> {}

@@ -2,8 +2,11 @@ import { errorCode, fields, type Infer, int32, int64, list, message, string, uui
 
 export const offsetCommitRequestPartition = fields({
   partitionIndex: int32('0+'),
+  /** The next offset that the group will read. */
   committedOffset: int64('0+'),
+  /** Of the last record consumed; -1 if unknown. */
   committedLeaderEpoch: int32('6+', { default: -1, ignorable: true }),
+  /** Whatever the member wants to keep with it. */
   committedMetadata: string('0+', { nullable: '0+' }),
 })
 export interface OffsetCommitRequestPartition extends Infer<typeof offsetCommitRequestPartition> {}
@@ -20,9 +23,12 @@ export const offsetCommitRequest = message(
   { key: 8, versions: '2-10', flexible: '8+' },
   {
     groupId: string('0+'),
+    /** Of the group's protocol: generation (classic) or member epoch; -1 for a consumer that manages itself. */
     generationIdOrMemberEpoch: int32('0+', { default: -1, ignorable: true }),
     memberId: string('0+', { ignorable: true }),
+    /** Of a static member. */
     groupInstanceId: string('7+', { nullable: '0+', default: null }),
+    /** -1: as the broker is configured. */
     retentionTimeMs: int64('2-4', { default: -1, ignorable: true }),
     topics: list('0+', offsetCommitRequestTopic),
   },

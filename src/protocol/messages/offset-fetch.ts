@@ -28,7 +28,9 @@ export const offsetFetchRequest = message(
       },
       { nullable: '2-7' },
     ),
+    /** Since version 8. */
     groups: list('8+', offsetFetchRequestGroup),
+    /** Partitions with pending transactional offsets get an error instead of an older offset. */
     requireStable: bool('7+', { default: false }),
   },
 )
@@ -36,6 +38,7 @@ export interface OffsetFetchRequest extends Infer<typeof offsetFetchRequest> {}
 
 export const offsetFetchResponsePartition = fields({
   partitionIndex: int32('0+'),
+  /** -1 if the group has none. */
   committedOffset: int64('0+'),
   committedLeaderEpoch: int32('5-7', { default: -1, ignorable: true }),
   metadata: string('0+', { nullable: '0+' }),
@@ -51,6 +54,7 @@ export interface OffsetFetchResponseTopic extends Infer<typeof offsetFetchRespon
 
 export const offsetFetchResponsePartitions = fields({
   partitionIndex: int32('0+'),
+  /** -1 if the group has none. */
   committedOffset: int64('0+'),
   committedLeaderEpoch: int32('0+', { default: -1, ignorable: true }),
   metadata: string('0+', { nullable: '0+' }),

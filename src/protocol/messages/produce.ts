@@ -18,6 +18,7 @@ export const topicProduceData = fields({
   topicId: uuid('13+', { ignorable: true }),
   partitionData: list('0+', {
     index: int32('0+'),
+    /** One record batch. */
     records: records('0+', { nullable: '0+' }),
   }),
 })
@@ -27,8 +28,11 @@ export const produceRequest = message(
   'ProduceRequest',
   { key: 0, versions: '3-13', flexible: '9+' },
   {
+    /** Null outside of transactions. */
     transactionalId: string('0+', { nullable: '0+', default: null }),
+    /** 0: no answer at all; 1: the leader has it; -1: every in-sync replica has it. */
     acks: int16('0+'),
+    /** How long to wait for the in-sync replicas when `acks` is -1. */
     timeoutMs: int32('0+'),
     topicData: list('0+', topicProduceData),
   },
@@ -38,9 +42,13 @@ export interface ProduceRequest extends Infer<typeof produceRequest> {}
 export const partitionProduceResponse = fields({
   index: int32('0+'),
   errorCode: errorCode('0+'),
+  /** Offset of the batch's first record; -1 with an error. */
   baseOffset: int64('0+'),
+  /** The broker's time that the records got, or -1 where the topic keeps the producer's. */
   logAppendTimeMs: int64('0+', { default: -1, ignorable: true }),
+  /** First offset still readable. */
   logStartOffset: int64('5+', { default: -1, ignorable: true }),
+  /** Which records of the batch were the reason to refuse it. */
   recordErrors: list(
     '8+',
     {
@@ -50,6 +58,7 @@ export const partitionProduceResponse = fields({
     { ignorable: true },
   ),
   errorMessage: string('8+', { nullable: '0+', default: null, ignorable: true }),
+  /** Where to go instead, with notLeaderOrFollower; the address is in `nodeEndpoints`. */
   currentLeader: struct(
     '10+',
     {
@@ -82,6 +91,7 @@ export const produceResponse = message(
   {
     responses: list('0+', topicProduceResponse),
     throttleTimeMs: int32('0+', { default: 0, ignorable: true }),
+    /** Addresses of the leaders named above. */
     nodeEndpoints: list('10+', nodeEndpoint, { tag: 0 }),
   },
 )

@@ -10,6 +10,7 @@ export const syncGroupRequest = message(
     groupInstanceId: string('3+', { nullable: '0+', default: null }),
     protocolType: string('5+', { nullable: '0+', default: null, ignorable: true }),
     protocolName: string('5+', { nullable: '0+', default: null, ignorable: true }),
+    /** From the leader only. */
     assignments: list('0+', {
       memberId: string('0+'),
       assignment: bytes('0+'),
@@ -26,6 +27,7 @@ export const syncGroupResponse = message(
     errorCode: errorCode('0+'),
     protocolType: string('5+', { nullable: '0+', default: null, ignorable: true }),
     protocolName: string('5+', { nullable: '0+', default: null, ignorable: true }),
+    /** For `consumer` groups see `consumer-protocol.ts`. */
     assignment: bytes('0+'),
   },
 )

@@ -7,7 +7,9 @@ export const partitionData = fields({
   replicaDirectoryId: uuid('1+', { ignorable: true }),
   voterDirectoryId: uuid('1+', { ignorable: true }),
   lastOffsetEpoch: int32('0+'),
+  /** The candidate's log end offset. */
   lastOffset: int64('0+'),
+  /** Asks whether a vote could be won, without moving to a new epoch. */
   preVote: bool('2+'),
 })
 export interface PartitionData extends Infer<typeof partitionData> {}

@@ -74,6 +74,7 @@ export interface Endpoint extends Infer<typeof endpoint> {}
 
 export const votersRecordVoter = fields({
   voterId: int32('0+'),
+  /** Zero if unknown, which matches any. */
   voterDirectoryId: uuid('0+'),
   endpoints: list('0+', endpoint),
   kraftVersionFeature: struct('0+', {

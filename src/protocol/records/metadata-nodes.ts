@@ -26,6 +26,7 @@ export const registerBrokerRecord = message(
     endPoints: list('0+', brokerEndpoint),
     features: list('0+', brokerFeature),
     rack: string('0+', { nullable: '0+' }),
+    /** A new broker leads nothing until it has caught up with the metadata. */
     fenced: bool('0+', { default: true }),
     inControlledShutdown: bool('1+', { default: false }),
     logDirs: list('3+', uuid, { tag: 0 }),

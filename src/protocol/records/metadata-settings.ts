@@ -7,6 +7,7 @@ export const configRecord = message(
     resourceType: int8('0+'),
     resourceName: string('0+'),
     name: string('0+'),
+    /** Null removes the setting. */
     value: string('0+', { nullable: '0+' }),
   },
 )
@@ -32,6 +33,7 @@ export const featureLevelRecord = message(
   { key: 12, versions: '0', flexible: '0+' },
   {
     name: string('0+'),
+    /** 0 removes the feature. */
     featureLevel: int16('0+'),
   },
 )
@@ -43,6 +45,7 @@ export const producerIdsRecord = message(
   {
     brokerId: int32('0+'),
     brokerEpoch: int64('0+', { default: -1 }),
+    /** Every id below has been given out. */
     nextProducerId: int64('0+'),
   },
 )

@@ -33,8 +33,11 @@ export const partitionRecord = message(
     leaderRecoveryState: int8('0+', { default: 0, tag: 0 }),
     leaderEpoch: int32('0+', { default: -1 }),
     partitionEpoch: int32('0+', { default: -1 }),
+    /** Directory of each replica, in the order of `replicas`. */
     directories: list('1+', uuid),
+    /** May lead without loss though not in sync. */
     eligibleLeaderReplicas: list('2+', int32, { nullable: '0+', default: null, tag: 1 }),
+    /** The last members of the eligible replicas, for unclean recovery. */
     lastKnownElr: list('2+', int32, { nullable: '0+', default: null, tag: 2 }),
   },
 )
@@ -46,11 +49,15 @@ export const partitionChangeRecord = message(
   {
     partitionId: int32('0+', { default: -1 }),
     topicId: uuid('0+'),
+    /** Null: as before. */
     isr: list('0+', int32, { nullable: '0+', default: null, tag: 0 }),
+    /** -1: none; -2: as before. */
     leader: int32('0+', { default: -2, tag: 1 }),
+    /** Null: as before. */
     replicas: list('0+', int32, { nullable: '0+', default: null, tag: 2 }),
     removingReplicas: list('0+', int32, { nullable: '0+', default: null, tag: 3 }),
     addingReplicas: list('0+', int32, { nullable: '0+', default: null, tag: 4 }),
+    /** -1: as before. */
     leaderRecoveryState: int8('0+', { default: -1, tag: 5 }),
     directories: list('1+', uuid, { nullable: '0+', default: null, tag: 8 }),
     eligibleLeaderReplicas: list('2+', int32, { nullable: '0+', default: null, tag: 6 }),

@@ -40,7 +40,9 @@ export const offsetCommitValue = message(
     offset: int64('0+'),
     leaderEpoch: int32('3+', { default: -1, ignorable: true }),
     metadata: string('0+'),
+    /** Milliseconds of the coordinator's clock. */
     commitTimestamp: int64('0+'),
+    /** Only ever written by very old brokers. */
     expireTimestamp: int64('1', { default: -1, ignorable: true }),
     topicId: uuid('4+', { tag: 0, ignorable: true }),
   },

@@ -16,6 +16,7 @@ export const producerSnapshot = message(
   'ProducerSnapshot',
   { versions: '1', flexible: 'none' },
   {
+    /** CRC-32C of everything behind it. */
     crc: uint32('0+'),
     producerEntries: list('0+', producerEntry),
   },

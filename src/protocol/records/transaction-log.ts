@@ -19,6 +19,7 @@ export const transactionLogValue = message(
     producerEpoch: int16('0+'),
     nextProducerEpoch: int16('1+', { default: -1, tag: 3 }),
     transactionTimeoutMs: int32('0+'),
+    /** 0 Empty, 1 Ongoing, 2 PrepareCommit, 3 PrepareAbort, 4 CompleteCommit, 5 CompleteAbort, 6 Dead, 7 PrepareEpochFence. */
     transactionStatus: int8('0+'),
     transactionPartitions: list(
       '0+',
