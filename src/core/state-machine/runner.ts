@@ -4,9 +4,9 @@ import type { Now } from '../../base/time.ts'
 import type { BatchCodec } from './batch-codec.ts'
 import { Deadline, Deadlines } from './deadlines.ts'
 import type { ReplicatedLog } from './replicated-log.ts'
-import type { Decision, RequestId, StateMachine } from './state-machine.ts'
+import type { CommandBase, Decision, RequestId, StateMachine } from './state-machine.ts'
 
-export interface RunnerOptions<Command, Rec, Soft, Reply, Effect, View> {
+export interface RunnerOptions<Command extends CommandBase, Rec, Soft, Reply, Effect, View> {
   /** A machine without any state: called for each load. */
   readonly createMachine: () => StateMachine<Command, Rec, Soft, Reply, Effect, View>
   readonly codec: BatchCodec<Rec>
@@ -42,7 +42,6 @@ type RunnerState = 'unloaded' | 'loading' | 'loaded'
 
 /** A request that was submitted and not yet answered. */
 interface OpenRequest<Command> {
-  readonly requestId: RequestId
   readonly command: Command
   readonly answerTimeoutMs: number
   /** Set once an answer exists that waits for a commit. */
@@ -76,10 +75,10 @@ type Delivery<Reply, Effect> =
  * `loaded(now, view)`. If it loses leadership, or the load fails, it calls `unload()`, in any state. Every wait is answered
  * NOT_COORDINATOR then, and the state is gone.
  *
- * Commands. `submit(requestId, command, now)` in any state: each request is answered by `answer` exactly once, within the
- * call or later; one that the machine keeps waiting (a JoinGroup) may be answered by another command or by a deadline.
- * `perform(command, now)` is for the shell's own commands, which nobody waits for (a topic was deleted). `answer` and
- * `carryOut` may submit or perform again: that is done before they return, and what comes of it is delivered after.
+ * Commands. `submit(command, now)` in any state: a command with a request id is answered by `answer` exactly once, within
+ * the call or later; one that the machine keeps waiting (a JoinGroup) may be answered by another command or by a
+ * deadline. A command without one is the node's own (a topic was deleted): the caller sees what it was refused with.
+ * `answer` and `carryOut` may submit again: that is decided before they return, and what comes of it is delivered after.
  *
  * The log. Within `submit` the runner calls `log.reserve` and, in the same turn, `log.append`. The shell calls `committed()`
  * whenever `log.highWatermark` has moved, and `appendFailed()` when a batch that was appended is not in the log (a
@@ -93,7 +92,7 @@ type Delivery<Reply, Effect> =
  * A refused reservation changes nothing and fails only its own command. A decision without records applies its soft
  * changes at once and is answered when the tail that it saw is committed, or at once if it says so.
  */
-export class StateMachineRunner<Command, Rec, Soft, Reply, Effect, View> {
+export class StateMachineRunner<Command extends CommandBase, Rec, Soft, Reply, Effect, View> {
   readonly #options: RunnerOptions<Command, Rec, Soft, Reply, Effect, View>
   #state: RunnerState = 'unloaded'
   /** Defined unless unloaded. */
@@ -185,20 +184,18 @@ export class StateMachineRunner<Command, Rec, Soft, Reply, Effect, View> {
     if (this.#releaseCommitted()) this.#deliver()
   }
 
-  /** `answerTimeoutMs`: how long this request may wait for its records to be committed. */
-  submit(requestId: RequestId, command: Command, now: Now, answerTimeoutMs = this.#options.answerTimeoutMs): void {
-    assert(!this.#open.has(requestId), 'a request id is used once')
-    const open = { requestId, command, answerTimeoutMs, deadline: undefined }
-    this.#open.set(requestId, open)
+  /**
+   * `answerTimeoutMs`: how long this request may wait for its records to be committed. Returns what the command was
+   * refused with, if it was; whoever waits has been answered so too.
+   */
+  submit(command: Command, now: Now, answerTimeoutMs = this.#options.answerTimeoutMs): ErrorCode | undefined {
+    const { requestId } = command
+    if (requestId !== undefined) {
+      assert(!this.#open.has(requestId), 'a request id is used once')
+      this.#open.set(requestId, { command, answerTimeoutMs, deadline: undefined })
+    }
     const errorCode = this.#state === 'loaded' ? this.#run(command, now) : this.#unavailableCode()
-    if (errorCode !== undefined) this.#failOpen(requestId, errorCode)
-    this.#deliver()
-  }
-
-  /** A command that nobody waits for. Returns what it was refused with. */
-  perform(command: Command, now: Now): ErrorCode | undefined {
-    if (this.#state !== 'loaded') return this.#unavailableCode()
-    const errorCode = this.#run(command, now)
+    if (errorCode !== undefined && requestId !== undefined) this.#failOpen(requestId, errorCode)
     this.#deliver()
     return errorCode
   }

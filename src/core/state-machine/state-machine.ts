@@ -21,11 +21,17 @@ export interface Decision<Rec, Soft, Reply, Effect> {
   readonly maySplit?: boolean
 }
 
+/** What every command is: who waits for its answer, if anyone does. */
+export interface CommandBase {
+  /** Undefined: the node itself, which needs no answer (a deadline, a deleted topic). */
+  readonly requestId?: RequestId
+}
+
 /**
  * A decider. Live durable state must equal replayed state, so durable state changes in `apply` and `applyMarker` only, and
  * they read no clock, no configuration and no image. `decide` reads and changes nothing.
  */
-export interface StateMachine<Command, Rec, Soft, Reply, Effect, View> {
+export interface StateMachine<Command extends CommandBase, Rec, Soft, Reply, Effect, View> {
   decide(command: Command, now: Now): Decision<Rec, Soft, Reply, Effect>
   /** The only place durable state changes, live and on replay. */
   apply(record: Rec, at: { readonly offset: number; readonly producerId: number; readonly producerEpoch: number }): void
