@@ -1,0 +1,69 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { openSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** A broker (or a small cluster) in processes of its own, whoever wrote it. */
+export interface BrokerProcess extends AsyncDisposable {
+  readonly name: string
+  /** host:port[,host:port] for clients. */
+  readonly bootstrap: string
+  /** Process ids of the brokers while they run. */
+  readonly pids: readonly number[]
+  /** The log directory of each broker: topic folders lie directly in it. */
+  readonly logDirs: readonly string[]
+  /** Ends the brokers and resolves when they are gone. The data stays. */
+  stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
+  /** Starts them again on the same ports and the same data; resolves when clients can connect. */
+  restart(): Promise<void>
+}
+
+/** A file to which a child can write its output. Starts empty, so that nobody mistakes an earlier run's lines for this one's. */
+export function openLog(path: string): number {
+  return openSync(path, 'w')
+}
+
+export function tail(path: string, lines = 20): string {
+  try {
+    return readFileSync(path, 'utf8').trimEnd().split('\n').slice(-lines).join('\n')
+  } catch {
+    return ''
+  }
+}
+
+/** Asks every few milliseconds. `what` names what is waited for when it does not come. */
+export async function until(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  { timeoutMs = 60_000, everyMs = 20 }: { readonly timeoutMs?: number; readonly everyMs?: number } = {},
+): Promise<void> {
+  const deadline = performance.now() + timeoutMs
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`)
+    await pause(everyMs)
+  }
+}
+
+/** Whether something accepts connections there. */
+export async function accepts(address: string): Promise<boolean> {
+  const colon = address.lastIndexOf(':')
+  const socket = connect({ host: address.slice(0, colon), port: Number(address.slice(colon + 1)) })
+  return await new Promise(resolve => {
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+}
+
+/** Resolves when the process is gone. One that ignores the polite signal for a minute gets the other. */
+export async function endChild(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = once(child, 'exit')
+  child.kill(signal)
+  const timer = setTimeout(() => child.kill('SIGKILL'), 60_000)
+  await gone
+  clearTimeout(timer)
+}
