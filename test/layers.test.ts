@@ -22,7 +22,7 @@ const everyCore = [
  */
 const mayImport: Record<string, readonly string[]> = {
   base: [],
-  config: ['base', 'core/log', 'properties-file'],
+  config: ['base', 'core/log', 'properties-file/parser'],
   io: ['base'],
   'io/node': ['base', 'io', 'records', 'node:', 'lz4-napi', 'snappy'],
   'io/conformance': ['base', 'io', 'node:test', 'node:assert/strict'],

@@ -1,0 +1,311 @@
+import { brokerSettings, type SettingValues } from './broker-settings.ts'
+import {
+  findSharedPort,
+  type HostAndPort,
+  isNotAllowed,
+  type Listener,
+  type NotAllowed,
+  notAllowed,
+  parseHostAndPort,
+  parseListeners,
+  parseProtocolMap,
+  parseVoter,
+  type QuorumVoter,
+  type SecurityProtocol,
+  splitAtLast,
+} from './listeners.ts'
+import { parseAdminListener } from './millrace-settings.ts'
+
+/** The properties whose text is resolved further than to a value of their own type. */
+type Resolved =
+  | 'listeners'
+  | 'advertisedListeners'
+  | 'listenerSecurityProtocolMap'
+  | 'interBrokerListenerName'
+  | 'securityInterBrokerProtocol'
+  | 'controllerQuorumVoters'
+  | 'controllerQuorumBootstrapServers'
+  | 'processRoles'
+  | 'brokerId'
+  | 'logDir'
+  | 'logDirs'
+  | 'metadataLogDir'
+  | 'logRetentionMs'
+  | 'logRetentionMinutes'
+  | 'logRetentionHours'
+  | 'logRollMs'
+  | 'logRollHours'
+  | 'logRollJitterMs'
+  | 'logRollJitterHours'
+  | 'logFlushIntervalMs'
+  | 'maxConnectionsPerIpOverrides'
+  | 'millraceAdminListener'
+
+/**
+ * What a broker runs by. Synonyms are resolved: `logRetentionMs` is what counts, however it was given. A duration or size
+ * of Infinity is none.
+ */
+export interface BrokerConfig extends Omit<SettingValues, Resolved> {
+  readonly isBroker: boolean
+  readonly isController: boolean
+  /** Where clients and other brokers connect. */
+  readonly brokerListeners: readonly Listener[]
+  /** Where the quorum connects; empty unless this node is a controller. */
+  readonly controllerListeners: readonly Listener[]
+  /** What clients are told; a host may be empty and is then this host's name. */
+  readonly advertisedListeners: readonly Listener[]
+  readonly interBrokerListenerName: string
+  readonly controllerQuorumVoters: readonly QuorumVoter[]
+  readonly controllerQuorumBootstrapServers: readonly HostAndPort[]
+  readonly logDirs: readonly string[]
+  readonly metadataLogDir: string
+  /** -1: kept for ever. */
+  readonly logRetentionMs: number
+  readonly logRollMs: number
+  readonly logRollJitterMs: number
+  readonly logFlushIntervalMs: number
+  readonly maxConnectionsPerIpOverrides: ReadonlyMap<string, number>
+  /** Undefined: no admin port. */
+  readonly adminListener: HostAndPort | undefined
+}
+
+/** A rule across settings that is broken; `key` is the one to change. */
+export interface BrokenRule {
+  readonly key: string
+  readonly allowed: string
+}
+
+/** Derives what the broker runs by, or every rule that the values break. `given` tells which settings have a value of their own. */
+export function brokerConfigOf(
+  values: SettingValues,
+  given: ReadonlySet<string>,
+): { readonly config: BrokerConfig | undefined; readonly broken: readonly BrokenRule[] } {
+  const broken: BrokenRule[] = []
+  function resolve<T extends object>(key: string, value: T | NotAllowed): T | undefined {
+    if (!isNotAllowed(value)) return value
+    broken.push({ key, allowed: value.allowed })
+    return undefined
+  }
+
+  const times = retentionTimes(values)
+  const listeners = resolveListeners(values, given, resolve)
+  const voters = resolve(
+    'controller.quorum.voters',
+    parseAll(values.controllerQuorumVoters, parseVoter, 'ID@HOST:PORT'),
+  )
+  const servers = resolve(
+    'controller.quorum.bootstrap.servers',
+    parseAll(values.controllerQuorumBootstrapServers, parseHostAndPort, 'HOST:PORT'),
+  )
+  const overrides = resolve('max.connections.per.ip.overrides', parseLimits(values.maxConnectionsPerIpOverrides))
+  const adminListener = parseAdminListener(values.millraceAdminListener) ?? undefined
+  if (!listeners || !voters || !servers || !overrides) return { config: undefined, broken }
+
+  const logDirs = values.logDirs ?? values.logDir
+  const config: BrokerConfig = {
+    ...values,
+    ...times,
+    ...listeners,
+    isBroker: values.processRoles.includes('broker'),
+    isController: values.processRoles.includes('controller'),
+    controllerQuorumVoters: voters,
+    controllerQuorumBootstrapServers: servers,
+    logDirs,
+    metadataLogDir: values.metadataLogDir ?? logDirs[0],
+    maxConnectionsPerIpOverrides: overrides,
+    adminListener,
+  }
+  broken.push(...brokenListenerRules(config), ...brokenQuorumRules(config), ...brokenLimitRules(config, given))
+  return { config: broken.length === 0 ? config : undefined, broken }
+}
+
+function retentionTimes(values: SettingValues) {
+  const minuteMs = 60_000
+  const hourMs = 60 * minuteMs
+  const minutes = values.logRetentionMinutes
+  const retentionMs =
+    values.logRetentionMs ?? (minutes === undefined ? values.logRetentionHours * hourMs : minutes * minuteMs)
+  return {
+    logRetentionMs: retentionMs < 0 ? -1 : retentionMs,
+    logRollMs: values.logRollMs ?? values.logRollHours * hourMs,
+    logRollJitterMs: values.logRollJitterMs ?? values.logRollJitterHours * hourMs,
+    logFlushIntervalMs: values.logFlushIntervalMs ?? values.logFlushSchedulerIntervalMs,
+  }
+}
+
+type Resolve = <T extends object>(key: string, value: T | NotAllowed) => T | undefined
+
+function resolveListeners(values: SettingValues, given: ReadonlySet<string>, resolve: Resolve) {
+  const controllerNames = values.controllerListenerNames.map(name => name.toUpperCase())
+  const map = resolve('listener.security.protocol.map', protocolMap(values, controllerNames, given))
+  if (!map) return undefined
+  const all = resolve('listeners', parseListeners(values.listeners, map))
+  const advertised = resolve('advertised.listeners', parseListeners(values.advertisedListeners ?? [], map))
+  if (!all || !advertised) return undefined
+
+  const brokerListeners = all.filter(one => !controllerNames.includes(one.name))
+  const advertisedForClients = advertised.filter(one => !controllerNames.includes(one.name))
+  const interBroker = values.interBrokerListenerName?.toUpperCase() ?? values.securityInterBrokerProtocol
+  return {
+    brokerListeners,
+    controllerListeners: all.filter(one => controllerNames.includes(one.name)),
+    advertisedListeners: values.advertisedListeners === undefined ? brokerListeners : advertisedForClients,
+    interBrokerListenerName: interBroker,
+    controllerListenerNames: controllerNames,
+  }
+}
+
+/** Where the map is not given and nothing but PLAINTEXT is in use, controller listeners are PLAINTEXT too. */
+function protocolMap(
+  values: SettingValues,
+  controllerNames: readonly string[],
+  given: ReadonlySet<string>,
+): ReadonlyMap<string, SecurityProtocol> | NotAllowed {
+  const map = parseProtocolMap(values.listenerSecurityProtocolMap)
+  if (isNotAllowed(map) || given.has('listener.security.protocol.map')) return map
+  const names = [...controllerNames, ...values.listeners.map(one => splitAtLast(one, '://')[0].toUpperCase())]
+  if (names.some(name => name === 'SSL' || name.startsWith('SASL_'))) return map
+  return new Map([...map, ...controllerNames.map(name => [name, 'PLAINTEXT'] as const)])
+}
+
+function parseAll<T>(
+  entries: readonly string[],
+  parse: (entry: string) => T | undefined,
+  form: string,
+): readonly T[] | NotAllowed {
+  const parsed: T[] = []
+  for (const entry of entries) {
+    const one = parse(entry)
+    if (one === undefined) return notAllowed(`${form} with commas between`)
+    parsed.push(one)
+  }
+  return parsed
+}
+
+function parseLimits(text: string): ReadonlyMap<string, number> | NotAllowed {
+  const limits = new Map<string, number>()
+  for (const entry of text.split(',').map(one => one.trim())) {
+    if (entry === '') continue
+    const [host, limit] = splitAtLast(entry, ':')
+    if (host === '' || !/^\d{1,9}$/.test(limit)) return notAllowed('ADDRESS:LIMIT with commas between')
+    limits.set(host.replace(/^\[|\]$/g, ''), Number(limit))
+  }
+  return limits
+}
+
+function brokenListenerRules(config: BrokerConfig): BrokenRule[] {
+  const broken: BrokenRule[] = []
+  const all = [...config.brokerListeners, ...config.controllerListeners]
+  const secured = [...all, ...config.advertisedListeners].find(one => one.securityProtocol !== 'PLAINTEXT')
+  const shared = findSharedPort(all)
+  if (secured) {
+    const allowed = `only PLAINTEXT listeners so far, and ${secured.name} is ${secured.securityProtocol}`
+    broken.push({ key: 'listeners', allowed })
+  }
+  if (shared !== undefined) {
+    broken.push({ key: 'listeners', allowed: `a port of its own for each listener, and ${shared} is shared` })
+  }
+  if (config.isBroker) broken.push(...brokenAdvertisedRules(config))
+  if (config.isController && config.controllerListeners.length === 0) {
+    broken.push({
+      key: 'controller.listener.names',
+      allowed: 'at least one that stands in listeners, for a controller',
+    })
+  }
+  if (!config.isController && config.controllerListeners.length > 0) {
+    broken.push({ key: 'listeners', allowed: 'none of controller.listener.names, for a node that is only a broker' })
+  }
+  if (!config.isBroker && config.brokerListeners.length > 0) {
+    broken.push({
+      key: 'listeners',
+      allowed: 'only those of controller.listener.names, for a node that is only a controller',
+    })
+  }
+  return broken
+}
+
+function brokenAdvertisedRules({ advertisedListeners, brokerListeners, interBrokerListenerName }: BrokerConfig) {
+  const broken: BrokenRule[] = []
+  const names = brokerListeners.map(one => one.name)
+  const stranger = advertisedListeners.find(one => !names.includes(one.name))
+  if (advertisedListeners.length === 0) {
+    broken.push({ key: 'listeners', allowed: 'at least one that is not in controller.listener.names, for a broker' })
+  } else if (!advertisedListeners.some(one => one.name === interBrokerListenerName)) {
+    const allowed = `one of the advertised listeners: ${advertisedListeners.map(one => one.name).join(', ')}`
+    broken.push({ key: 'inter.broker.listener.name', allowed })
+  }
+  if (stranger)
+    broken.push({ key: 'advertised.listeners', allowed: `names that stand in listeners: ${names.join(', ')}` })
+  if (advertisedListeners.some(one => one.host === '0.0.0.0' || one.host === '::')) {
+    broken.push({ key: 'advertised.listeners', allowed: 'an address that others can connect to' })
+  }
+  return broken
+}
+
+function brokenQuorumRules(config: BrokerConfig): BrokenRule[] {
+  const voters = config.controllerQuorumVoters.map(voter => voter.id)
+  const key = 'controller.quorum.voters'
+  if (voters.length === 0 && config.controllerQuorumBootstrapServers.length === 0) {
+    return [{ key, allowed: 'a list of ID@HOST:PORT, or controller.quorum.bootstrap.servers' }]
+  }
+  if (new Set(voters).size !== voters.length) return [{ key, allowed: 'each id once' }]
+  if (config.isController && voters.length > 0 && !voters.includes(config.nodeId)) {
+    return [{ key, allowed: `a list with node ${config.nodeId}, since this node is a controller` }]
+  }
+  if (!config.isController && voters.includes(config.nodeId)) {
+    return [{ key, allowed: `a list without node ${config.nodeId}, since this node is only a broker` }]
+  }
+  return []
+}
+
+/** The rules of Kafka on single numbers that a range cannot say, and those on pairs. */
+function brokenLimitRules(config: BrokerConfig, given: ReadonlySet<string>): BrokenRule[] {
+  const rules: [boolean, string, string][] = [
+    [config.logRetentionMs === 0, firstGiven(given, 'log.retention', ['ms', 'minutes', 'hours']), '-1, or at least 1'],
+    [config.logRollMs < 1, 'log.roll.ms', 'at least 1'],
+    [config.logRollJitterMs < 0, 'log.roll.jitter.ms', 'at least 0'],
+    [
+      config.queuedMaxRequestBytes > 0 && config.queuedMaxRequestBytes < config.socketRequestMaxBytes,
+      'queued.max.request.bytes',
+      `-1, or at least socket.request.max.bytes (${config.socketRequestMaxBytes})`,
+    ],
+    [
+      config.replicaFetchWaitMaxMs > config.replicaLagTimeMaxMs,
+      'replica.fetch.wait.max.ms',
+      `at most replica.lag.time.max.ms (${config.replicaLagTimeMaxMs})`,
+    ],
+    [
+      config.maxConnectionsPerIp === 0 && config.maxConnectionsPerIpOverrides.size === 0,
+      'max.connections.per.ip',
+      'at least 1 unless max.connections.per.ip.overrides is given',
+    ],
+    [
+      config.offsetsTopicCompressionCodec < 0 || config.offsetsTopicCompressionCodec > 4,
+      'offsets.topic.compression.codec',
+      'a whole number from 0 to 4',
+    ],
+    [
+      given.has('inter.broker.listener.name') && given.has('security.inter.broker.protocol'),
+      'security.inter.broker.protocol',
+      'only one of it and inter.broker.listener.name',
+    ],
+    [config.authorizerClassName !== '', 'authorizer.class.name', 'nothing, since there is no authorizer so far'],
+  ]
+  return rules.filter(([isBroken]) => isBroken).map(([, key, allowed]) => ({ key, allowed }))
+}
+
+function firstGiven(given: ReadonlySet<string>, prefix: string, units: readonly string[]): string {
+  return units.map(unit => `${prefix}.${unit}`).find(name => given.has(name)) ?? `${prefix}.${units[0]}`
+}
+
+/** Parses every setting that changes something here. `text` gives the text in force, or undefined where there is none. */
+export function settingValuesOf(text: (name: string) => string | null | undefined): SettingValues {
+  const values: Record<string, unknown> = {}
+  for (const [property, setting] of Object.entries(brokerSettings)) {
+    const given = text(setting.name) ?? setting.default
+    if (given === undefined || given === null) continue
+    const parsed = setting.parse(given)
+    if (parsed.type === 'parsed') values[property] = parsed.value
+  }
+  return values as unknown as SettingValues
+}

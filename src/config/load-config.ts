@@ -1,0 +1,166 @@
+import { type BrokerConfig, brokerConfigOf, settingValuesOf } from './broker-config.ts'
+import { brokerSetting, brokerSettings, staticSettings } from './broker-settings.ts'
+import { developmentSettings, namesOfProduction } from './development.ts'
+import { settingsOfEnvironment } from './environment.ts'
+import type { ConfigProblem, Origin } from './problem.ts'
+import { type ConfigFile, settingsOfFile } from './properties.ts'
+import { isSensitive } from './setting.ts'
+
+export interface ConfigSources {
+  readonly file?: ConfigFile
+  /** KEY=VALUE each, as --override gives them; the last of several for one key counts. */
+  readonly overrides: readonly string[]
+  readonly environment: Readonly<Record<string, string | undefined>>
+}
+
+/** The texts that were given for this node, by setting. Nothing in it changes while the broker runs. */
+export type StaticTexts = ReadonlyMap<string, string>
+
+export interface LoadedConfig {
+  readonly type: 'loaded'
+  readonly config: BrokerConfig
+  /** For DescribeConfigs and for deriving the configuration anew when dynamic settings change. */
+  readonly texts: StaticTexts
+  /** Neither a file nor an environment says who this node is: data is formatted at once, and the banner says so. */
+  readonly isDevelopment: boolean
+  /** A line each. */
+  readonly warnings: readonly string[]
+}
+
+export interface InvalidConfig {
+  readonly type: 'invalid'
+  readonly problems: readonly ConfigProblem[]
+}
+
+interface GivenText {
+  readonly text: string
+  readonly origin: Origin
+}
+
+/** Order: --override, MILLRACE_*, KAFKA_*, file, what the development profile stands in for, default. */
+export function loadConfig(sources: ConfigSources): LoadedConfig | InvalidConfig {
+  const file = sources.file && settingsOfFile(sources.file)
+  const environment = settingsOfEnvironment(sources.environment)
+  const isDevelopment = !file && !namesOfProduction.some(name => environment.settings.has(name))
+  if (file?.problem) return { type: 'invalid', problems: [file.problem] }
+  const problems: ConfigProblem[] = []
+
+  const given = new Map<string, GivenText>()
+  if (isDevelopment) {
+    for (const [name, text] of developmentSettings) given.set(name, { text, origin: { type: 'development' } })
+  }
+  for (const [name, { value, line }] of file?.settings ?? []) {
+    given.set(name, { text: value, origin: { type: 'file', path: sources.file?.path ?? '', line } })
+  }
+  for (const [name, { value, variable }] of environment.settings) {
+    given.set(name, { text: value, origin: { type: 'environment', variable } })
+  }
+  for (const override of sources.overrides) addOverride(override, given, problems)
+  deriveListeners(given, isDevelopment)
+  addSynonyms(given, problems)
+  checkValues(given, problems)
+  if (problems.length > 0) return { type: 'invalid', problems }
+  return derive(given, isDevelopment, [
+    ...(file?.warnings ?? []),
+    ...unknownWarnings(given, environment.unknown),
+    ...inertWarnings(given),
+  ])
+}
+
+function addOverride(override: string, given: Map<string, GivenText>, problems: ConfigProblem[]): void {
+  const at = override.indexOf('=')
+  const origin = { type: 'override' } as const
+  if (at <= 0) problems.push({ key: 'KEY=VALUE', origin, given: override, allowed: 'a key, =, and a value' })
+  else given.set(override.slice(0, at).trim(), { text: override.slice(at + 1), origin })
+}
+
+/**
+ * As the image of Apache Kafka does: who gives only advertised listeners, in the environment, listens on their ports on
+ * every address. The development profile's controller listener stays.
+ */
+function deriveListeners(given: Map<string, GivenText>, isDevelopment: boolean): void {
+  const advertised = given.get('advertised.listeners')
+  const listeners = given.get('listeners')
+  const hasListeners = listeners !== undefined && listeners.origin.type !== 'development'
+  if (advertised?.origin.type !== 'environment' || hasListeners) return
+  const everywhere = advertised.text.replace(/:\/\/(?:\[[^\]]*\]|[^:,]*):/g, '://0.0.0.0:')
+  const controller = isDevelopment ? `,CONTROLLER://127.0.0.1:9093` : ''
+  given.set('listeners', { text: everywhere + controller, origin: advertised.origin })
+}
+
+/** node.id and broker.id are one. */
+function addSynonyms(given: Map<string, GivenText>, problems: ConfigProblem[]): void {
+  const nodeId = given.get('node.id')
+  const brokerId = given.get('broker.id')
+  if (nodeId?.origin.type === 'development' && brokerId) given.set('node.id', brokerId)
+  else if (nodeId && !brokerId) given.set('broker.id', nodeId)
+  else if (brokerId && !nodeId) given.set('node.id', brokerId)
+  else if (nodeId && brokerId && nodeId.text.trim() !== brokerId.text.trim()) {
+    const { text, origin } = brokerId
+    problems.push({
+      key: 'broker.id',
+      origin,
+      given: text,
+      allowed: `the same as node.id (${nodeId.text}), or nothing`,
+    })
+  }
+}
+
+function checkValues(given: ReadonlyMap<string, GivenText>, problems: ConfigProblem[]): void {
+  for (const [name, { text, origin }] of given) {
+    const setting = brokerSetting(name)
+    if (!setting || setting.parse(text).type === 'parsed') continue
+    problems.push({ key: name, origin, given: isSensitive(setting) ? '***' : text, allowed: setting.allowed })
+  }
+  for (const setting of Object.values(brokerSettings)) {
+    if (setting.default !== undefined || given.has(setting.name)) continue
+    problems.push({ key: setting.name, origin: { type: 'default' }, given: undefined, allowed: setting.allowed })
+  }
+}
+
+function derive(
+  given: ReadonlyMap<string, GivenText>,
+  isDevelopment: boolean,
+  warnings: readonly string[],
+): LoadedConfig | InvalidConfig {
+  const values = settingValuesOf(name => given.get(name)?.text)
+  const named = new Set([...given].filter(([, { origin }]) => origin.type !== 'default').map(([name]) => name))
+  const { config, broken } = brokerConfigOf(values, named)
+  if (!config) {
+    const problems = broken.map(({ key, allowed }) => {
+      const text = given.get(key)
+      return {
+        key,
+        origin: text?.origin ?? ({ type: 'default' } as const),
+        given: text?.text ?? staticSettings.get(key)?.default ?? undefined,
+        allowed,
+      }
+    })
+    return { type: 'invalid', problems }
+  }
+  const texts = new Map([...given].map(([name, { text }]) => [name, text]))
+  return { type: 'loaded', config, texts, isDevelopment, warnings }
+}
+
+function unknownWarnings(given: ReadonlyMap<string, GivenText>, variables: readonly string[]): string[] {
+  const warnings = variables.map(variable => `environment ${variable}: no setting has that name`)
+  for (const [name, { origin }] of given) {
+    if (brokerSetting(name)) continue
+    const place = origin.type === 'file' ? `${origin.path}, line ${origin.line}` : '--override'
+    warnings.push(`${place}: ${name} is not a setting of Kafka 4.4 or Millrace and is ignored`)
+  }
+  return warnings
+}
+
+/** A line for each reason, for what was set to something that Kafka would act on and Millrace does not. */
+function inertWarnings(given: ReadonlyMap<string, GivenText>): string[] {
+  const names = new Map<string, string[]>()
+  for (const [name, { text, origin }] of given) {
+    const setting = brokerSetting(name)
+    const parsed = setting?.parse(text)
+    if (setting?.inertBecause === undefined || origin.type === 'development') continue
+    if (parsed?.type === 'parsed' && parsed.text === setting.default) continue
+    names.set(setting.inertBecause, [...(names.get(setting.inertBecause) ?? []), name])
+  }
+  return [...names].map(([reason, settings]) => `without effect, since ${reason}: ${settings.join(', ')}`)
+}

@@ -1,0 +1,252 @@
+import { boolean, double, int, list, long, string } from './setting.ts'
+
+/** Topics, logs and their replicas. */
+export const logSettings = {
+  autoCreateTopicsEnable: boolean('auto.create.topics.enable', {
+    default: true,
+    doc: 'A topic that a client asks for is created if it does not exist.',
+  }),
+  numPartitions: int('num.partitions', {
+    default: 1,
+    min: 1,
+    doc: 'Partitions of a topic that is created without a number.',
+  }),
+  defaultReplicationFactor: int('default.replication.factor', {
+    default: 1,
+    doc: 'Replicas of a topic that is created without a number.',
+  }),
+  minInsyncReplicas: int('min.insync.replicas', {
+    default: 1,
+    min: 1,
+    update: 'cluster-wide',
+    doc: 'How many replicas must have a write before it is acknowledged to acks=all.',
+  }),
+  deleteTopicEnable: boolean('delete.topic.enable', { default: true, doc: 'Topics can be deleted.' }),
+  uncleanLeaderElectionEnable: boolean('unclean.leader.election.enable', {
+    default: false,
+    update: 'cluster-wide',
+    doc: 'A replica that was not in sync may lead as a last resort, at the cost of acknowledged records.',
+  }),
+  logSegmentBytes: int('log.segment.bytes', {
+    default: 1_073_741_824,
+    min: 1_048_576,
+    update: 'cluster-wide',
+    doc: 'A segment of a log is closed at this size.',
+  }),
+  logRollMs: long('log.roll.ms', {
+    default: null,
+    update: 'cluster-wide',
+    doc: 'A segment is closed at this age. Without it, log.roll.hours.',
+  }),
+  logRollHours: int('log.roll.hours', { default: 168, min: 1, doc: 'A segment is closed at this age, in hours.' }),
+  logRollJitterMs: long('log.roll.jitter.ms', {
+    default: null,
+    update: 'cluster-wide',
+    doc: 'Segments close earlier by a random time up to this, so that not all close at once.',
+  }),
+  logRollJitterHours: int('log.roll.jitter.hours', { default: 0, min: 0, doc: 'As log.roll.jitter.ms, in hours.' }),
+  logRetentionMs: long('log.retention.ms', {
+    default: null,
+    update: 'cluster-wide',
+    doc: 'Segments older than this are deleted; -1 keeps them for ever. Without it, log.retention.minutes, then .hours.',
+  }),
+  logRetentionMinutes: int('log.retention.minutes', { default: null, doc: 'As log.retention.ms, in minutes.' }),
+  logRetentionHours: int('log.retention.hours', { default: 168, doc: 'As log.retention.ms, in hours.' }),
+  logRetentionBytes: long('log.retention.bytes', {
+    default: -1,
+    update: 'cluster-wide',
+    doc: 'The oldest segments of a partition are deleted above this size; -1 is no limit.',
+  }),
+  logRetentionCheckIntervalMs: long('log.retention.check.interval.ms', {
+    default: 300_000,
+    min: 1,
+    doc: 'How often segments are looked at for deletion.',
+  }),
+  logCleanupPolicy: list('log.cleanup.policy', {
+    default: ['delete'],
+    oneOf: ['compact', 'delete'],
+    update: 'cluster-wide',
+    doc: 'What happens to old segments: delete, compact, or both.',
+  }),
+  logCleanerDeleteRetentionMs: long('log.cleaner.delete.retention.ms', {
+    default: 86_400_000,
+    min: 0,
+    update: 'cluster-wide',
+    doc: 'How long a compacted log keeps its tombstones.',
+  }),
+  logCleanerMinCleanableRatio: double('log.cleaner.min.cleanable.ratio', {
+    default: 0.5,
+    min: 0,
+    max: 1,
+    update: 'cluster-wide',
+    doc: 'The part of a compacted log that must be dirty before it is cleaned.',
+  }),
+  logCleanerMinCompactionLagMs: long('log.cleaner.min.compaction.lag.ms', {
+    default: 0,
+    min: 0,
+    update: 'cluster-wide',
+    doc: 'A record stays at least this long before it may be compacted away.',
+  }),
+  logCleanerMaxCompactionLagMs: long('log.cleaner.max.compaction.lag.ms', {
+    default: Number.POSITIVE_INFINITY,
+    min: 1,
+    update: 'cluster-wide',
+    doc: 'A record is compacted after this long at the latest.',
+  }),
+  logIndexIntervalBytes: int('log.index.interval.bytes', {
+    default: 4096,
+    min: 0,
+    update: 'cluster-wide',
+    doc: 'An index entry is made for about this many bytes of log.',
+  }),
+  logIndexSizeMaxBytes: int('log.index.size.max.bytes', {
+    default: 10_485_760,
+    min: 4,
+    update: 'cluster-wide',
+    doc: 'The largest size of an index file.',
+  }),
+  logFlushIntervalMessages: long('log.flush.interval.messages', {
+    default: Number.POSITIVE_INFINITY,
+    min: 1,
+    update: 'cluster-wide',
+    doc: 'A log is synced to disk after this many records.',
+  }),
+  logFlushIntervalMs: long('log.flush.interval.ms', {
+    default: null,
+    update: 'cluster-wide',
+    doc: 'A log is synced to disk after this time. Without it, log.flush.scheduler.interval.ms.',
+  }),
+  logFlushSchedulerIntervalMs: long('log.flush.scheduler.interval.ms', {
+    default: Number.POSITIVE_INFINITY,
+    doc: 'How often logs are looked at for syncing.',
+  }),
+  logFlushOffsetCheckpointIntervalMs: int('log.flush.offset.checkpoint.interval.ms', {
+    default: 60_000,
+    min: 0,
+    doc: 'How often recovery points are written down.',
+  }),
+  logFlushStartOffsetCheckpointIntervalMs: int('log.flush.start.offset.checkpoint.interval.ms', {
+    default: 60_000,
+    min: 0,
+    doc: 'How often log start offsets are written down.',
+  }),
+  logInitialTaskDelayMs: long('log.initial.task.delay.ms', {
+    default: 30_000,
+    min: 0,
+    internal: true,
+    doc: 'How long after the start the background work on logs begins.',
+  }),
+  logMessageTimestampType: string('log.message.timestamp.type', {
+    default: 'CreateTime',
+    oneOf: ['CreateTime', 'LogAppendTime'],
+    update: 'cluster-wide',
+    doc: 'The time of a record: when its producer made it, or when it was appended.',
+  }),
+  logMessageTimestampBeforeMaxMs: long('log.message.timestamp.before.max.ms', {
+    default: Number.POSITIVE_INFINITY,
+    min: 0,
+    update: 'cluster-wide',
+    doc: 'How far in the past the time of a record may lie.',
+  }),
+  logMessageTimestampAfterMaxMs: long('log.message.timestamp.after.max.ms', {
+    default: 3_600_000,
+    min: 0,
+    update: 'cluster-wide',
+    doc: 'How far in the future the time of a record may lie.',
+  }),
+  logPreallocate: boolean('log.preallocate', {
+    default: false,
+    update: 'cluster-wide',
+    doc: 'A new segment takes its whole size on disk at once.',
+  }),
+  logSegmentDeleteDelayMs: long('log.segment.delete.delay.ms', {
+    default: 60_000,
+    min: 0,
+    update: 'cluster-wide',
+    doc: 'How long the files of a deleted segment stay on disk.',
+  }),
+  messageMaxBytes: int('message.max.bytes', {
+    default: 1_048_588,
+    min: 0,
+    update: 'cluster-wide',
+    doc: 'The largest record batch that is taken, as sent.',
+  }),
+  maxDecompressedMessageBytes: int('max.decompressed.message.bytes', {
+    default: 2_147_483_639,
+    min: 1,
+    max: 2_147_483_639,
+    update: 'cluster-wide',
+    doc: 'The largest size that a compressed batch may unpack to.',
+  }),
+  compressionType: string('compression.type', {
+    default: 'producer',
+    oneOf: ['uncompressed', 'zstd', 'lz4', 'snappy', 'gzip', 'producer'],
+    update: 'cluster-wide',
+    doc: 'How batches are compressed in the log; producer keeps what was sent.',
+  }),
+  compressionGzipLevel: int('compression.gzip.level', {
+    default: -1,
+    min: 1,
+    max: 9,
+    or: -1,
+    update: 'cluster-wide',
+    doc: 'The level of gzip; -1 is its default.',
+  }),
+  compressionLz4Level: int('compression.lz4.level', {
+    default: 9,
+    min: 1,
+    max: 17,
+    update: 'cluster-wide',
+    doc: 'The level of lz4.',
+  }),
+  compressionZstdLevel: int('compression.zstd.level', {
+    default: 3,
+    min: -131_072,
+    max: 22,
+    update: 'cluster-wide',
+    doc: 'The level of zstd.',
+  }),
+  producerIdExpirationMs: int('producer.id.expiration.ms', {
+    default: 86_400_000,
+    min: 1,
+    update: 'cluster-wide',
+    doc: 'The state of a producer that sends nothing is forgotten after this time.',
+  }),
+  producerIdExpirationCheckIntervalMs: int('producer.id.expiration.check.interval.ms', {
+    default: 600_000,
+    min: 1,
+    internal: true,
+    doc: 'How often producers are looked at for expiry.',
+  }),
+  replicaLagTimeMaxMs: long('replica.lag.time.max.ms', {
+    default: 30_000,
+    doc: 'A follower that has not caught up for this long leaves the in-sync replicas.',
+  }),
+  replicaFetchBackoffMs: int('replica.fetch.backoff.ms', {
+    default: 1000,
+    min: 0,
+    doc: 'The wait after a failed replica fetch.',
+  }),
+  replicaFetchMaxBytes: int('replica.fetch.max.bytes', {
+    default: 1_048_576,
+    min: 0,
+    doc: 'The most bytes of one partition in a replica fetch.',
+  }),
+  replicaFetchMinBytes: int('replica.fetch.min.bytes', {
+    default: 1,
+    doc: 'The least bytes a replica fetch waits for.',
+  }),
+  replicaFetchResponseMaxBytes: int('replica.fetch.response.max.bytes', {
+    default: 10_485_760,
+    min: 0,
+    doc: 'The most bytes of one replica fetch.',
+  }),
+  replicaFetchWaitMaxMs: int('replica.fetch.wait.max.ms', {
+    default: 500,
+    doc: 'How long a replica fetch waits for data.',
+  }),
+  replicaHighWatermarkCheckpointIntervalMs: long('replica.high.watermark.checkpoint.interval.ms', {
+    default: 5000,
+    doc: 'How often high watermarks are written down.',
+  }),
+}

@@ -1,0 +1,102 @@
+import { int, list, long, string } from './setting.ts'
+
+/** Listeners, sockets and requests. */
+export const networkSettings = {
+  listeners: list('listeners', {
+    default: ['PLAINTEXT://:9092'],
+    nonEmpty: true,
+    update: 'per-broker',
+    doc: 'Where to listen: NAME://HOST:PORT, several with commas between. An empty host is every address.',
+  }),
+  advertisedListeners: list('advertised.listeners', {
+    default: null,
+    nonEmpty: true,
+    doc: 'The addresses that clients are told to connect to, by listener. Without it, those of listeners.',
+  }),
+  listenerSecurityProtocolMap: string('listener.security.protocol.map', {
+    default: 'SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT',
+    update: 'per-broker',
+    doc: 'The security protocol of each listener, NAME:PROTOCOL. Only PLAINTEXT is served so far.',
+  }),
+  interBrokerListenerName: string('inter.broker.listener.name', {
+    default: null,
+    doc: 'The listener that brokers use among themselves.',
+  }),
+  securityInterBrokerProtocol: string('security.inter.broker.protocol', {
+    default: 'PLAINTEXT',
+    oneOf: ['PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL'],
+    doc: 'The protocol, and so the listener, that brokers use among themselves where no listener is named.',
+  }),
+  authorizerClassName: string('authorizer.class.name', {
+    default: '',
+    doc: 'There is no authorizer so far: a name here ends the start, so that nobody runs open who meant not to.',
+  }),
+  socketRequestMaxBytes: int('socket.request.max.bytes', {
+    default: 104_857_600,
+    min: 1,
+    doc: 'The largest request that is taken.',
+  }),
+  socketReceiveBufferBytes: int('socket.receive.buffer.bytes', {
+    default: 102_400,
+    doc: 'The receive buffer of a socket; -1 leaves it to the system.',
+  }),
+  socketSendBufferBytes: int('socket.send.buffer.bytes', {
+    default: 102_400,
+    doc: 'The send buffer of a socket; -1 leaves it to the system.',
+  }),
+  socketListenBacklogSize: int('socket.listen.backlog.size', {
+    default: 50,
+    min: 1,
+    doc: 'How many connections may wait to be accepted.',
+  }),
+  connectionsMaxIdleMs: long('connections.max.idle.ms', {
+    default: 600_000,
+    doc: 'A connection without requests is closed after this time.',
+  }),
+  maxConnections: int('max.connections', {
+    default: 2_147_483_647,
+    min: 0,
+    update: 'cluster-wide',
+    doc: 'The most connections of this broker.',
+  }),
+  maxConnectionsPerIp: int('max.connections.per.ip', {
+    default: 2_147_483_647,
+    min: 0,
+    update: 'cluster-wide',
+    doc: 'The most connections from one address.',
+  }),
+  maxConnectionsPerIpOverrides: string('max.connections.per.ip.overrides', {
+    default: '',
+    update: 'cluster-wide',
+    doc: 'Limits of single addresses: ADDRESS:LIMIT, with commas between.',
+  }),
+  maxConnectionCreationRate: int('max.connection.creation.rate', {
+    default: 2_147_483_647,
+    min: 0,
+    update: 'cluster-wide',
+    doc: 'The most new connections a second.',
+  }),
+  queuedMaxRequestBytes: long('queued.max.request.bytes', {
+    default: -1,
+    doc: 'The memory for requests and answers in work; -1 means 64 MiB here.',
+  }),
+  requestTimeoutMs: int('request.timeout.ms', {
+    default: 30_000,
+    doc: 'How long a request to another broker may take.',
+  }),
+  fetchMaxBytes: int('fetch.max.bytes', {
+    default: 57_671_680,
+    min: 1024,
+    doc: 'The most bytes that one fetch is answered with.',
+  }),
+  maxIncrementalFetchSessionCacheSlots: int('max.incremental.fetch.session.cache.slots', {
+    default: 1000,
+    min: 0,
+    doc: 'How many incremental fetch sessions are kept.',
+  }),
+  maxRequestPartitionSizeLimit: int('max.request.partition.size.limit', {
+    default: 2000,
+    min: 1,
+    doc: 'The most partitions in one answer to DescribeTopicPartitions.',
+  }),
+}
