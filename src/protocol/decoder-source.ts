@@ -255,7 +255,7 @@ function fixedSource(type: PrimitiveName, at: number): string {
       return `${word(0)} >>> 0`
     case 'int64':
       return `int64(${word(0)}, ${word(4)})`
-    case 'timestamp64':
+    case 'bigint64':
       return `b.readBigInt64BE(${place})`
     case 'float64':
       return `b.readDoubleBE(${place})`

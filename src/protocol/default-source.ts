@@ -8,7 +8,7 @@ export function defaultSource(field: Field): string {
   switch (field.type) {
     case 'bool':
       return String(value ?? false)
-    case 'timestamp64':
+    case 'bigint64':
       return `${value ?? 0n}n`
     case 'uuid':
       return `'${zeroUuid}'`

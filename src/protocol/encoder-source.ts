@@ -120,7 +120,7 @@ class EncoderSource {
         this.#line(`else int64(d, p, ${value}, '${path}')`)
         this.#line('p += 8')
         return
-      case 'timestamp64':
+      case 'bigint64':
       case 'float64':
       case 'uuid':
         check(`${value} == null`)

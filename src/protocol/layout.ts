@@ -37,7 +37,7 @@ const fixedSizes: Partial<Record<Field['type'], number>> = {
   int32: 4,
   uint32: 4,
   int64: 8,
-  timestamp64: 8,
+  bigint64: 8,
   float64: 8,
   uuid: 16,
 }
@@ -75,7 +75,7 @@ export function defaultOf(field: Field): unknown {
   switch (field.type) {
     case 'bool':
       return false
-    case 'timestamp64':
+    case 'bigint64':
       return 0n
     case 'uuid':
       return zeroUuid

@@ -100,7 +100,7 @@ function randomPrimitive(type: PrimitiveName, random: Random): unknown {
       return randomInteger(32, false, random)
     case 'int64':
       return randomInt64(random)
-    case 'timestamp64':
+    case 'bigint64':
       return random.bytes(8).readBigInt64BE()
     case 'float64':
       return [0, -1.5, Number.MAX_VALUE, Number.NEGATIVE_INFINITY, random.below(1000) / 7][random.below(5)]

@@ -65,7 +65,7 @@ export class Reader {
     return int64FromHalves(this.buffer.readInt32BE(at), this.buffer.readUInt32BE(at + 4))
   }
 
-  timestamp64(): bigint {
+  bigint64(): bigint {
     return this.buffer.readBigInt64BE(this.take(8))
   }
 

@@ -23,7 +23,7 @@ export type PrimitiveName =
   | 'int32'
   | 'uint32'
   | 'int64'
-  | 'timestamp64'
+  | 'bigint64'
   | 'float64'
   | 'uuid'
   | 'string'
@@ -141,7 +141,9 @@ export const uint32 = primitive<number>('uint32')
  */
 export const int64 = primitive<number>('int64')
 /** An int64 that carries a timestamp a user chose: all 64 bits are kept, as a bigint. */
-export const timestamp64 = primitive<bigint>('timestamp64')
+export const timestamp64 = primitive<bigint>('bigint64')
+/** An int64 that is a hash: all 64 bits are kept, as a bigint. */
+export const hash64 = primitive<bigint>('bigint64')
 export const float64 = primitive<number>('float64')
 /** Text form of 22 characters. Zero bits (`zeroUuid`) are the wire's null. */
 export const uuid = primitive<Uuid>('uuid')

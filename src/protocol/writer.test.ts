@@ -153,7 +153,7 @@ test('values that a type cannot hold are refused', () => {
     ['int32', [2 ** 31, -(2 ** 31) - 1, Number.POSITIVE_INFINITY]],
     ['uint32', [-1, 2 ** 32]],
     ['int64', [2 ** 53, -(2 ** 53), 1.5, Number.NaN]],
-    ['timestamp64', [2n ** 63n, -(2n ** 63n) - 1n, 5]],
+    ['bigint64', [2n ** 63n, -(2n ** 63n) - 1n, 5]],
     ['uuid', ['', 'AAAAAAAAAAAAAAAAAAAAA', '!AAAAAAAAAAAAAAAAAAAAA', 'AAAAAAAAAAAAAAAAAAAAAAA']],
     ['uvarint', [-1, 2 ** 32]],
     ['string', ['a'.repeat(32768), '漢'.repeat(10923)]],

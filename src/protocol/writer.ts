@@ -168,8 +168,8 @@ export class Writer {
     this.position += 8
   }
 
-  timestamp64(value: bigint): void {
-    if (typeof value !== 'bigint' || BigInt.asIntN(64, value) !== value) outOfRange('timestamp64', value)
+  bigint64(value: bigint): void {
+    if (typeof value !== 'bigint' || BigInt.asIntN(64, value) !== value) outOfRange('bigint64', value)
     this.reserve(8)
     this.view.setBigInt64(this.position, value)
     this.position += 8

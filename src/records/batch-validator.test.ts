@@ -65,7 +65,7 @@ test('the largest timestamp is exact for nanoseconds and extreme values, and -1 
     [[-1, -1], -1n],
     [[-5, -9], -1n],
     [[3, -1], 3n],
-    [[-(2n ** 63n), 7], 7n],
+    [[-(2n ** 62n), 7], 7n],
   ]
   for (const [timestamps, max] of cases) {
     const verdict = validator.validate(
@@ -142,6 +142,12 @@ test('timestamps outside of the bounds are refused and named; exactly on them th
     [1, 3],
   )
   assert.equal(codeOf(built([{ timestamp: 0 }]), { ...bounds, timestampType: 'LogAppendTime' }), ErrorCode.none)
+})
+
+test('without a lower bound only what is further back than an int64 can tell is refused, as in Kafka', () => {
+  const earliest = BigInt(wallMs) - (2n ** 63n - 1n)
+  assert.equal(codeOf(built([{ timestamp: earliest }])), ErrorCode.none)
+  assert.equal(codeOf(built([{ timestamp: earliest - 1n }])), ErrorCode.invalidTimestamp)
 })
 
 test('offset deltas of an uncompressed batch are not looked at, as in Kafka', () => {

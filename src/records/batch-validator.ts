@@ -4,7 +4,7 @@ import type { BlockReader } from './compression/block-reader.ts'
 import { Codec, codecNamed } from './compression/codec.ts'
 import { blockReader, decompressSync } from './compression/decompress.ts'
 import type { Decompressed, DecompressFailure } from './compression/decompressed.ts'
-import { type RecordError, RecordWalk } from './record-walk.ts'
+import { type RecordError, RecordWalk, type TimestampBounds } from './record-walk.ts'
 
 /** The settings of a log that decide what it takes; a log's configuration has them under these names. */
 export interface BatchRules {
@@ -49,6 +49,7 @@ const maxInlineStreamBytes = 1 << 20
 /** lz4 and snappy are faster, and are unpacked and walked block by block: a few milliseconds. */
 const maxInlineBlockBytes = 1 << 24
 
+const largestInt64 = 2n ** 63n - 1n
 const noErrors: readonly RecordError[] = Object.freeze([])
 
 function rejected(errorCode: ErrorCode, message: string, recordErrors = noErrors): RejectedBatch {
@@ -134,10 +135,7 @@ export class BatchValidator {
       baseTimestamp: batch.readBaseTimestamp(bytes, 0),
       appendTime: saysAppendTime ? batch.readMaxTimestamp(bytes, 0) : undefined,
       requiresKey: rules.isCompacted,
-      timestampBounds:
-        rules.timestampType === 'CreateTime'
-          ? { earliest: wallMs - rules.timestampBeforeMaxMs, latest: wallMs + rules.timestampAfterMaxMs }
-          : undefined,
+      timestampBounds: rules.timestampType === 'CreateTime' ? timestampBounds(rules, wallMs) : undefined,
     })
   }
 
@@ -192,6 +190,18 @@ export class BatchValidator {
       needsRebuild: !isStoredAs(batch.readCodec(bytes, 0), rules),
     }
   }
+}
+
+/** Without a bound Kafka reckons with the largest int64, which leaves out timestamps close to the smallest. */
+function timestampBounds({ timestampBeforeMaxMs, timestampAfterMaxMs }: BatchRules, wallMs: number): TimestampBounds {
+  return {
+    earliest: BigInt(wallMs) - asInt64(timestampBeforeMaxMs),
+    latest: BigInt(wallMs) + asInt64(timestampAfterMaxMs),
+  }
+}
+
+function asInt64(milliseconds: number): bigint {
+  return milliseconds >= Number.MAX_SAFE_INTEGER ? largestInt64 : BigInt(milliseconds)
 }
 
 type Problem = RejectedBatch | PackedBatch

@@ -48,6 +48,7 @@ export class BatchBuilder {
   #position = batchHeaderBytes
   #count = 0
   #lastOffsetDelta = -1
+  #hasBaseTimestamp = false
   #baseTimestamp = 0n
   /** The base as a number when differences to it are exact, otherwise NaN. */
   #baseTimestampNumber = Number.NaN
@@ -68,11 +69,18 @@ export class BatchBuilder {
     return this.#position
   }
 
+  /** Lets the timestamps count from `timestamp` instead of from the first record's. Before the first record. */
+  countTimestampsFrom(timestamp: bigint): void {
+    assert(this.#count === 0, 'the base timestamp is set before the first record')
+    this.#setBaseTimestamp(timestamp)
+  }
+
   /** Forgets all records; a result of `finish` must no longer be in use. */
   reset(): void {
     this.#position = batchHeaderBytes
     this.#count = 0
     this.#lastOffsetDelta = -1
+    this.#hasBaseTimestamp = false
     this.#maxTimestamp = -1n
     this.#maxTimestampNumber = -1
   }
@@ -99,7 +107,7 @@ export class BatchBuilder {
     headers: readonly RecordHeader[] = noHeaders,
   ): void {
     assert(offsetDelta > this.#lastOffsetDelta, 'offsets grow within a batch')
-    if (this.#count === 0) this.#setBaseTimestamp(timestamp)
+    if (!this.#hasBaseTimestamp) this.#setBaseTimestamp(timestamp)
     const keyBytes = key === null ? 0 : key.length
     const valueBytes = value === null ? 0 : value.length
     const headerBytes = headers.length === 0 ? 0 : headersSize(headers)
@@ -150,13 +158,14 @@ export class BatchBuilder {
   }
 
   #withHeader(bytes: Buffer, fields: BatchFields): Buffer {
+    assert(this.#count > 0, 'a batch that is built has records')
     const { logAppendTime } = fields
     const numberAsBigint = BigInt(this.#maxTimestampNumber)
     const maxTimestamp = numberAsBigint > this.#maxTimestamp ? numberAsBigint : this.#maxTimestamp
     writeBatchHeader(bytes, {
       ...fields,
       lastOffsetDelta: this.#lastOffsetDelta,
-      baseTimestamp: this.#count === 0 ? -1n : this.#baseTimestamp,
+      baseTimestamp: this.#baseTimestamp,
       maxTimestamp: logAppendTime ?? maxTimestamp,
       recordCount: this.#count,
     })
@@ -164,6 +173,7 @@ export class BatchBuilder {
   }
 
   #setBaseTimestamp(timestamp: number | bigint): void {
+    this.#hasBaseTimestamp = true
     this.#baseTimestamp = BigInt(timestamp)
     const number = Number(timestamp)
     this.#baseTimestampNumber = Math.abs(number) < exactLimit ? number : Number.NaN

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BatchBuilder } from './builder.ts'
-import { SeededChoice } from './fuzz.ts'
 import { malformed, maxRecordErrors, type RecordRules, RecordWalk } from './record-walk.ts'
+import { SeededRandom } from './seeded-random.ts'
 
 const base = 1_700_000_000_000
 
@@ -19,7 +19,7 @@ function rulesFor(recordCount: number, given: Partial<RecordRules> = {}): Record
 
 /** Records of every kind, plain ones mostly. */
 function mixedRecords(seed: number, count: number): Buffer {
-  const choice = new SeededChoice(seed)
+  const choice = new SeededRandom(seed)
   const builder = new BatchBuilder()
   builder.append(base, null, null)
   for (let index = 1; index < count; index++) {
@@ -31,8 +31,8 @@ function mixedRecords(seed: number, count: number): Buffer {
           ]
         : []
     const key = choice.below(3) === 0 ? null : choice.bytes(choice.below(80))
-    const value = choice.below(5) === 0 ? null : Buffer.alloc(choice.of([0, 1, 50, 100, 9000, 70_000]))
-    builder.append(base + choice.of([0, 1, -3, 70, 10_000, 5_000_000_000]), key, value, headers)
+    const value = choice.below(5) === 0 ? null : Buffer.alloc([0, 1, 50, 100, 9000, 70_000][choice.below(6)])
+    builder.append(base + [0, 1, -3, 70, 10_000, 5_000_000_000][choice.below(6)], key, value, headers)
   }
   return builder.records
 }
@@ -116,7 +116,9 @@ test('nothing is left of the batch before', () => {
   const builder = new BatchBuilder()
   builder.appendAt(4, base + 99, null, null)
   const walk = new RecordWalk()
-  walk.start(rulesFor(1, { requiresKey: true, timestampBounds: { earliest: base + 100, latest: base + 200 } }))
+  walk.start(
+    rulesFor(1, { requiresKey: true, timestampBounds: { earliest: BigInt(base + 100), latest: BigInt(base + 200) } }),
+  )
   walk.feed(builder.records, 0, builder.records.length)
   walk.start(rulesFor(1))
   builder.reset()

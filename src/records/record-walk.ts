@@ -7,6 +7,12 @@ export interface RecordError {
   readonly message: string
 }
 
+/** Both are good timestamps themselves. -1, for no timestamp, is always good. */
+export interface TimestampBounds {
+  readonly earliest: bigint
+  readonly latest: bigint
+}
+
 /** What is asked of each record of one batch. */
 export interface RecordRules {
   readonly recordCount: number
@@ -16,7 +22,7 @@ export interface RecordRules {
   /** The log is compacted. */
   readonly requiresKey: boolean
   /** The log keeps the producer's time; undefined where the broker sets its own. */
-  readonly timestampBounds: { readonly earliest: number; readonly latest: number } | undefined
+  readonly timestampBounds: TimestampBounds | undefined
 }
 
 /** What `feed` answers when the bytes cannot be records. */
@@ -252,8 +258,13 @@ export class RecordWalk {
       this.#lowestDelta = Number.POSITIVE_INFINITY
       return
     }
-    this.#lowestDelta = timestampBounds === undefined ? Number.NEGATIVE_INFINITY : timestampBounds.earliest - base
-    this.#highestDelta = timestampBounds === undefined ? Number.POSITIVE_INFINITY : timestampBounds.latest - base
+    if (timestampBounds === undefined) {
+      this.#lowestDelta = Number.NEGATIVE_INFINITY
+      this.#highestDelta = Number.POSITIVE_INFINITY
+      return
+    }
+    this.#lowestDelta = Number(timestampBounds.earliest - baseTimestamp)
+    this.#highestDelta = Number(timestampBounds.latest - baseTimestamp)
   }
 
   #checkTimestamp(index: number, delta: bigint): void {
@@ -311,6 +322,6 @@ function skipHeaders(cursor: Cursor): void {
   }
 }
 
-function timestampText(index: number, timestamp: bigint, bounds: { earliest: number; latest: number }): string {
-  return `Timestamp ${timestamp} of message with offset ${index} is out of range. The timestamp should be within [${bounds.earliest}, ${bounds.latest}]`
+function timestampText(index: number, timestamp: bigint, { earliest, latest }: TimestampBounds): string {
+  return `Timestamp ${timestamp} of message with offset ${index} is out of range. The timestamp should be within [${earliest}, ${latest}]`
 }

@@ -1,4 +1,17 @@
-import { bytes, fields, type Infer, int8, int32, int64, list, message, string, struct, uuid } from '../schema.ts'
+import {
+  bytes,
+  fields,
+  hash64,
+  type Infer,
+  int8,
+  int32,
+  int64,
+  list,
+  message,
+  string,
+  struct,
+  uuid,
+} from '../schema.ts'
 
 export const consumerGroupMetadataKey = message(
   'ConsumerGroupMetadataKey',
@@ -14,7 +27,7 @@ export const consumerGroupMetadataValue = message(
   { key: 3, versions: '0', flexible: '0+' },
   {
     epoch: int32('0+'),
-    metadataHash: int64('0+', { default: 0, tag: 0 }),
+    metadataHash: hash64('0+', { default: 0n, tag: 0 }),
   },
 )
 export interface ConsumerGroupMetadataValue extends Infer<typeof consumerGroupMetadataValue> {}

@@ -1,4 +1,4 @@
-import { fields, type Infer, int8, int32, int64, list, message, string, uuid } from '../schema.ts'
+import { fields, hash64, type Infer, int8, int32, int64, list, message, string, uuid } from '../schema.ts'
 
 export const shareGroupMetadataKey = message(
   'ShareGroupMetadataKey',
@@ -14,7 +14,7 @@ export const shareGroupMetadataValue = message(
   { key: 11, versions: '0', flexible: '0+' },
   {
     epoch: int32('0+'),
-    metadataHash: int64('0+'),
+    metadataHash: hash64('0+'),
   },
 )
 export interface ShareGroupMetadataValue extends Infer<typeof shareGroupMetadataValue> {}

@@ -1,4 +1,17 @@
-import { fields, type Infer, int8, int16, int32, int64, list, message, string, struct, uint16 } from '../schema.ts'
+import {
+  fields,
+  hash64,
+  type Infer,
+  int8,
+  int16,
+  int32,
+  int64,
+  list,
+  message,
+  string,
+  struct,
+  uint16,
+} from '../schema.ts'
 
 export const streamsGroupMetadataKey = message(
   'StreamsGroupMetadataKey',
@@ -20,7 +33,7 @@ export const streamsGroupMetadataValue = message(
   { key: 17, versions: '0', flexible: '0+' },
   {
     epoch: int32('0+'),
-    metadataHash: int64('0+'),
+    metadataHash: hash64('0+'),
     validatedTopologyEpoch: int32('0+', { default: -1, tag: 0 }),
     lastAssignmentConfigs: list('0+', lastAssignmentConfig, { nullable: '0+', tag: 1 }),
     storedDescriptionTopologyEpoch: int32('0+', { default: -1, tag: 2 }),

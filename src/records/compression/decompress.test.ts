@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { SeededChoice } from '../fuzz.ts'
 import { hex } from '../hex.ts'
+import { SeededRandom } from '../seeded-random.ts'
 import { Codec } from './codec.ts'
 import { compressSync } from './compress.ts'
 import { decompressSync } from './decompress.ts'
@@ -26,7 +26,7 @@ function outputOf(result: Decompressed): Buffer {
 
 /** Bytes that pack well in some places and not at all in others. */
 function mixedBytes(seed: number, length: number): Buffer {
-  const choice = new SeededChoice(seed)
+  const choice = new SeededRandom(seed)
   const parts: Buffer[] = []
   for (let made = 0; made < length; ) {
     const part =
@@ -144,7 +144,7 @@ test('thousands of tiny blocks, members or frames do not take long', () => {
 })
 
 test('random and mutated bytes are unpacked or refused, and never throw', () => {
-  const choice = new SeededChoice(11)
+  const choice = new SeededRandom(11)
   for (const codec of [...codecs, 5, 7]) {
     const good = codec > Codec.zstd ? choice.bytes(100) : compressSync(codec, mixedBytes(codec, 3000))
     for (let round = 0; round < 1500; round++) {

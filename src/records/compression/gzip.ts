@@ -4,7 +4,7 @@ import { corruptInput, type Decompressed } from './decompressed.ts'
 const smallestChunkBytes = 64
 const largestChunkBytes = 1 << 20
 
-/** Any number of members one after the other; as in Kafka, what follows them and is no member is ignored. */
+/** Any number of members one after the other. What follows them and is no member is corrupt, which Java would overlook. */
 export function unpackGzip(bytes: Buffer, maxBytes: number): Decompressed {
   try {
     return { type: 'done', output: gunzipSync(bytes, gzipUnpackOptions(bytes, maxBytes)) }

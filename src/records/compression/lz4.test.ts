@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import type * as Native from 'lz4-napi'
-import { SeededChoice } from '../fuzz.ts'
 import { hex } from '../hex.ts'
+import { SeededRandom } from '../seeded-random.ts'
 import { readAllBlocks } from './block-reader.ts'
 import { Lz4FrameReader, packLz4 } from './lz4.ts'
 import { packLz4Block, unpackLz4BlockInScript } from './lz4-block.ts'
@@ -54,7 +54,7 @@ test('frames go both ways between us and another implementation', () => {
 })
 
 test('content size, checksums and all block sizes are understood', () => {
-  const content = new SeededChoice(4).bytes(1000)
+  const content = new SeededRandom(4).bytes(1000)
   for (const flags of [0x60, 0x64, 0x68, 0x70, 0x7c]) {
     for (const code of [4, 5, 6, 7]) {
       const bytes = frame(flags, code, [content.subarray(0, 600), content.subarray(600)], content)
@@ -111,7 +111,7 @@ test('a block that does not fit is too large, and a corrupt one is corrupt', () 
 })
 
 test('the way in script unpacks exactly what the native one does', () => {
-  const choice = new SeededChoice(8)
+  const choice = new SeededRandom(8)
   for (let round = 0; round < 2000; round++) {
     const bytes = Buffer.alloc(choice.below(400), choice.below(256))
     for (let changes = choice.below(60); changes > 0 && bytes.length > 0; changes--)
@@ -123,7 +123,7 @@ test('the way in script unpacks exactly what the native one does', () => {
 })
 
 test('the way in script refuses what is corrupt and stays within its room', () => {
-  const choice = new SeededChoice(12)
+  const choice = new SeededRandom(12)
   for (let round = 0; round < 5000; round++) {
     const bytes = choice.bytes(choice.below(60))
     const output = unpackLz4BlockInScript(bytes, 0, bytes.length, 500)

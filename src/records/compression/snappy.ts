@@ -5,7 +5,7 @@ import { packSnappyBlock, snappyBlockOutput, unpackSnappyBlock } from './snappy-
 /**
  * Snappy as Kafka's clients send it: in the framing of xerial's library, which Java writes (a magic, a version and the
  * oldest version that can read it, then blocks with an int32 length before each, big-endian), or as one bare block, which
- * the others send.
+ * the others send. Java does not look at the versions, so neither do we.
  */
 const magic = Buffer.from('82534e4150505900', 'hex')
 const frameHeaderBytes = 16
@@ -23,7 +23,6 @@ export class SnappyReader implements BlockReader {
     this.#isFramed = bytes.length >= frameHeaderBytes && bytes.compare(magic, 0, magic.length, 0, magic.length) === 0
     this.#position = this.#isFramed ? frameHeaderBytes : 0
     if (bytes.length === 0) this.#fail(corruptInput('no snappy data'))
-    else if (this.#isFramed && bytes.readInt32BE(12) > version) this.#fail(corruptInput('a newer snappy framing'))
   }
 
   get failure(): DecompressFailure | undefined {
