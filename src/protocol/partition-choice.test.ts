@@ -5,6 +5,7 @@ import {
   murmur2,
   partitionOfCoordinator,
   partitionOfKey,
+  partitionOfRemoteLogMetadata,
   shareCoordinatorKey,
 } from './partition-choice.ts'
 
@@ -38,4 +39,16 @@ test('a group, transactional or share id goes to the coordinator that Kafka choo
   }
   const key = shareCoordinatorKey({ groupId: 'sg1', topicId: 'AAECAwQFBgcICQoLDA0ODw', partition: 0 })
   assert.equal(key, 'sg1:AAECAwQFBgcICQoLDA0ODw:0')
+})
+
+test('what is known of tiered segments goes to the partition that Kafka chooses', () => {
+  const vectors: [string, number, number, number][] = [
+    ['AAECAwQFBgcICQoLDA0ODw', 0, 45, 0],
+    ['AAECAwQFBgcICQoLDA0ODw', 7, 45, 0],
+    ['_____wAAAACAAAAAf____w', 3, 33, 3],
+  ]
+  for (const [topicId, partition, of50, of5] of vectors) {
+    assert.equal(partitionOfRemoteLogMetadata({ topicId, partition }, 50), of50)
+    assert.equal(partitionOfRemoteLogMetadata({ topicId, partition }, 5), of5)
+  }
 })

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { decode, encodeToBuffer } from './codec.ts'
 import { withDefaults } from './defaults.ts'
 import { groupRecords } from './group-record.ts'
+import { partitionProduceResponse, produceResponse } from './messages/produce.ts'
 import { decodeMetadataRecord, encodeMetadataRecord, metadataRecordVersion } from './metadata-record.ts'
 import { ProtocolError } from './protocol-error.ts'
 import { partitionRecord } from './records/metadata-topics.ts'
@@ -70,8 +72,16 @@ test('a coordinator record of a newer Kafka is told apart from a broken one', ()
 })
 
 test('withDefaults gives what decoding gives', () => {
-  const value = { partitionId: 1, topicId: 'AAECAwQFBgcICQoLDA0ODw', replicas: [1], isr: [1], leader: 1 }
-  const whole = withDefaults(partitionRecord, { ...value, leaderEpoch: 0, partitionEpoch: 0 } as never)
+  const ids = { partitionId: 1, topicId: 'AAECAwQFBgcICQoLDA0ODw' }
+  const replicas = { replicas: [1], isr: [1], removingReplicas: [], addingReplicas: [] }
+  const whole = withDefaults(partitionRecord, { ...ids, ...replicas, leader: 1 })
   const bytes = encodeMetadataRecord({ type: 'partition', value: whole }, 2)
   assert.deepEqual(decodeMetadataRecord(bytes), { type: 'partition', value: whole })
+  const answer = { responses: [{ name: 't', partitionResponses: [{ index: 3, errorCode: 6, baseOffset: -1 }] }] }
+  const decoded = decode(produceResponse, 9, encodeToBuffer(produceResponse, 9, answer))
+  assert.deepEqual(withDefaults(produceResponse, answer), decoded)
+  assert.deepEqual(withDefaults(partitionProduceResponse, answer.responses[0].partitionResponses[0]).currentLeader, {
+    leaderId: -1,
+    leaderEpoch: -1,
+  })
 })
