@@ -1,6 +1,6 @@
 import { assert } from '../base/assert.ts'
 import { crc32c } from './crc32c.ts'
-import { readInt64, writeInt64 } from './int64.ts'
+import { exactInteger, readInt64, writeInt64 } from './int64.ts'
 
 /**
  * Record batch v2: a header of 61 bytes, then the records, which are one compressed stream when the batch has a codec.
@@ -80,8 +80,7 @@ export function readLastOffsetDelta(bytes: Buffer, at: number): number {
 
 /** Inclusive. Infinity or -Infinity beyond 2^53. */
 export function readLastOffset(bytes: Buffer, at: number): number {
-  const lastOffset = readInt64(bytes, at) + bytes.readInt32BE(at + 23)
-  return Number.isSafeInteger(lastOffset) ? lastOffset : lastOffset > 0 ? Number.POSITIVE_INFINITY : -Infinity
+  return exactInteger(readInt64(bytes, at) + bytes.readInt32BE(at + 23))
 }
 
 /** What the deltas of the records count from; while a delete horizon is set there, it is that. */

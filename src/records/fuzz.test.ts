@@ -42,7 +42,7 @@ test('every generated batch is a good one', () => {
 
 test('changed batches get one of the codes, and what is accepted can be read', () => {
   let acceptedCount = 0
-  for (let seed = 0; seed < 3000; seed++) {
+  for (let seed = 0; seed < 1200; seed++) {
     const { bytes } = fuzzBatch(new SeededRandom(seed), wallMs)
     const code = codeOf(bytes)
     assert.ok(possibleCodes.includes(code), `seed ${seed}: code ${code}`)
@@ -52,7 +52,7 @@ test('changed batches get one of the codes, and what is accepted can be read', (
     while (reader.next() !== undefined);
     assert.equal(reader.isCorrupt, false, `seed ${seed}`)
   }
-  assert.ok(acceptedCount > 100)
+  assert.ok(acceptedCount > 50)
 })
 
 test('the same seed makes the same batch', () => {

@@ -5,7 +5,11 @@ const twoTo32 = 0x1_0000_0000
  * callers refuse it as out of range.
  */
 export function readInt64(bytes: Buffer, at: number): number {
-  const value = bytes.readInt32BE(at) * twoTo32 + bytes.readUInt32BE(at + 4)
+  return exactInteger(bytes.readInt32BE(at) * twoTo32 + bytes.readUInt32BE(at + 4))
+}
+
+/** The value where it is exact, otherwise the infinity of its sign. */
+export function exactInteger(value: number): number {
   if (Number.isSafeInteger(value)) return value
   return value > 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY
 }

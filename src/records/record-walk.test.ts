@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BatchBuilder } from './builder.ts'
+import { BatchBuilder, writeBatchHeader } from './builder.ts'
+import { RecordReader } from './record.ts'
 import { malformed, maxRecordErrors, type RecordRules, RecordWalk } from './record-walk.ts'
 import { SeededRandom } from './seeded-random.ts'
 
@@ -38,14 +39,14 @@ function mixedRecords(seed: number, count: number): Buffer {
 }
 
 test('records that come in pieces of any size are walked as if they came whole', () => {
-  const records = mixedRecords(1, 200)
+  const records = mixedRecords(1, 40)
   const whole = new RecordWalk()
-  whole.start(rulesFor(200))
+  whole.start(rulesFor(40))
   assert.equal(whole.feed(records, 0, records.length), records.length)
   assert.equal(whole.isConsecutive, true)
   const walk = new RecordWalk()
   for (const pieceBytes of [1, 2, 3, 7, 100, 1000, 65_536, 10_000_000]) {
-    walk.start(rulesFor(200))
+    walk.start(rulesFor(40))
     for (let start = 0; start < records.length; start += pieceBytes) {
       const piece = Buffer.from(records.subarray(start, start + pieceBytes))
       assert.equal(walk.feedPiece(piece), true)
@@ -65,6 +66,46 @@ test('pieces that end in the middle of a record, or go on after the last, do not
   assert.equal(walk.hasEndedWell, false)
   walk.start(rulesFor(49))
   assert.equal(walk.feedPiece(records), false)
+})
+
+/** A batch whose header is good, around records that may be anything. */
+function batchAround(records: Buffer, recordCount: number): Buffer {
+  const bytes = Buffer.concat([Buffer.alloc(61), records])
+  const rest = { maxTimestamp: 0n, baseTimestamp: BigInt(base), lastOffsetDelta: recordCount - 1, recordCount }
+  writeBatchHeader(bytes, rest)
+  return bytes
+}
+
+test('the walk takes exactly what a reader of records can read, and sees the same in it', () => {
+  const walk = new RecordWalk()
+  let goodCount = 0
+  for (let seed = 0; seed < 1500; seed++) {
+    const random = new SeededRandom(seed)
+    const count = 1 + random.below(6)
+    const records = Buffer.from(mixedRecords(seed, count))
+    for (let changes = random.below(3); changes > 0; changes--) {
+      records[random.below(Math.min(records.length, 150))] = [0, 1, 2, 0x7f, 0x80, 0x81, random.below(256)][
+        random.below(7)
+      ]
+    }
+    const bytes = batchAround(records, count)
+    const reader = new RecordReader(bytes, 0, bytes.length)
+    let maxTimestamp = -1n
+    let readCount = 0
+    let isConsecutive = true
+    for (let record = reader.next(); record !== undefined; record = reader.next()) {
+      if (record.offset !== readCount++) isConsecutive = false
+      if (record.timestamp > maxTimestamp) maxTimestamp = record.timestamp
+    }
+    walk.start(rulesFor(count))
+    const isGood = walk.feed(bytes, 61, bytes.length) === bytes.length && walk.isComplete
+    assert.equal(isGood, !reader.isCorrupt, `seed ${seed}`)
+    if (!isGood) continue
+    goodCount++
+    assert.equal(walk.isConsecutive, isConsecutive, `seed ${seed}`)
+    assert.equal(walk.maxTimestamp, maxTimestamp, `seed ${seed}`)
+  }
+  assert.ok(goodCount > 300 && goodCount < 1400, `${goodCount} of 1500 are good`)
 })
 
 test('a length that never ends or is negative is malformed, in one piece or in many', () => {

@@ -37,8 +37,11 @@ const initialCarryBytes = 4096
 /** A larger buffer is given up before the next batch. */
 const maxKeptCarryBytes = 1 << 20
 const missingKeyText = 'Compacted topic cannot accept message without key.'
-/** Sums and differences of numbers below it are exact. */
-const exactLimit = 2 ** 52
+/** Above every delta of the fast way, which has 20 bits and a sign. */
+const deltaLimit = 1 << 24
+const noDelta = -deltaLimit
+/** No sum with a delta of the fast way overflows. */
+const exactBase = 2n ** 62n
 
 /**
  * Walks the records of a batch where they lie, checking what Kafka checks, without an object per record. The bytes may
@@ -68,7 +71,7 @@ export class RecordWalk {
     this.#rules = rules
     this.#index = 0
     this.#isConsecutive = true
-    this.#maxDelta = Number.NEGATIVE_INFINITY
+    this.#maxDelta = noDelta
     this.#maxTimestamp = noTimestamp
     this.#carriedBytes = 0
     if (this.#carried.length > maxKeptCarryBytes) this.#carried = Buffer.allocUnsafeSlow(initialCarryBytes)
@@ -90,7 +93,7 @@ export class RecordWalk {
 
   /** -1 when no record has a timestamp from 0 on. */
   get maxTimestamp(): bigint {
-    if (this.#maxDelta === Number.NEGATIVE_INFINITY) return this.#maxTimestamp
+    if (this.#maxDelta === noDelta) return this.#maxTimestamp
     const largest = this.#rules.baseTimestamp + BigInt(this.#maxDelta)
     return largest > this.#maxTimestamp ? largest : this.#maxTimestamp
   }
@@ -187,9 +190,11 @@ export class RecordWalk {
   }
 
   /**
-   * The fast way: as long as records are plain (whole, no header, short varints, the next offset, a timestamp within
-   * bounds, a key where one is needed). All state is in locals. Stops before the first other record and leaves it to
-   * `#walkRecord`.
+   * The fast way: as long as records are plain (whole, varints of at most three bytes, the next offset, a timestamp within
+   * bounds, a key where one is needed). Stops before the first other record and leaves it to `#walkRecord`.
+   *
+   * All state is in locals, and each varint is spelt out, advancing by constants: the processor guesses the branches, and
+   * the next read need not wait for this one. With a function that returns value and width it takes half as long again.
    */
   #walkPlainRecords(bytes: Buffer, start: number, end: number): number {
     const { recordCount, requiresKey } = this.#rules
@@ -200,26 +205,73 @@ export class RecordWalk {
     let recordStart = start
     for (; index < recordCount; index++) {
       let at = recordStart
-      let packed = shortVarint(bytes, at)
-      at += packed & 3
-      const recordEnd = at + (packed >>> 3)
-      if (packed === 0 || (packed & 4) !== 0 || recordEnd > end) break
-      packed = shortVarint(bytes, at + 1) // after the attributes, of which none are defined
-      at += 1 + (packed & 3)
-      const delta = (packed >>> 3) ^ -((packed >>> 2) & 1)
-      if (packed === 0 || delta < lowestDelta || delta > highestDelta) break
-      packed = shortVarint(bytes, at)
-      if (packed >>> 2 !== index * 2 || packed === 0) break
-      at += packed & 3
-      packed = shortVarint(bytes, at)
-      at += packed & 3
-      if ((packed & 4) === 0) at += packed >>> 3
-      else if (requiresKey) break
-      if (packed === 0 || at >= recordEnd) break
-      packed = shortVarint(bytes, at)
-      at += packed & 3
-      if ((packed & 4) === 0) at += packed >>> 3
-      if (packed === 0 || at !== recordEnd - 1 || bytes[at] !== 0) break
+      let length = bytes[at]
+      if (length < 0x80) at += 1
+      else {
+        const second = bytes[at + 1]
+        if (second < 0x80) {
+          length = (length & 0x7f) | (second << 7)
+          at += 2
+        } else {
+          length = threeByteVarint(bytes, at)
+          at += 3
+        }
+      }
+      const recordEnd = at + (length >>> 1)
+      if ((length & 1) !== 0 || recordEnd > end) break // also when it is longer than three bytes: -1
+
+      let delta = bytes[at + 1] // after the attributes, of which none are defined
+      if (delta < 0x80) at += 2
+      else {
+        const second = bytes[at + 2]
+        if (second < 0x80) {
+          delta = (delta & 0x7f) | (second << 7)
+          at += 3
+        } else {
+          delta = threeByteVarint(bytes, at + 1)
+          at += 4
+        }
+      }
+      delta = (delta >>> 1) ^ -(delta & 1)
+      if (delta < lowestDelta || delta > highestDelta) break
+
+      let offset = bytes[at]
+      if (offset < 0x80) at += 1
+      else {
+        const second = bytes[at + 1]
+        if (second < 0x80) {
+          offset = (offset & 0x7f) | (second << 7)
+          at += 2
+        } else {
+          offset = threeByteVarint(bytes, at)
+          at += 3
+        }
+      }
+      if (offset !== index * 2) break
+
+      at = endOfKey(bytes, at, recordEnd)
+      if (at < 0) {
+        if (requiresKey) break
+        at = -at
+      }
+      if (at >= recordEnd) break
+      let valueBytes = bytes[at]
+      if (valueBytes < 0x80) at += 1
+      else {
+        const second = bytes[at + 1]
+        if (second < 0x80) {
+          valueBytes = (valueBytes & 0x7f) | (second << 7)
+          at += 2
+        } else {
+          valueBytes = threeByteVarint(bytes, at)
+          at += 3
+        }
+      }
+      if ((valueBytes & 1) === 0) at += valueBytes >>> 1
+      if (valueBytes < 0 || at >= recordEnd) break
+      if (bytes[at] === 0) at += 1
+      else at = endOfHeaders(bytes, at, recordEnd)
+      if (at !== recordEnd) break
       if (delta > maxDelta) maxDelta = delta
       recordStart = recordEnd
     }
@@ -251,20 +303,17 @@ export class RecordWalk {
     return recordEnd
   }
 
+  /** As whole numbers of 32 bits, which the fast way compares fastest; its deltas are far below `deltaLimit`. */
   #setDeltaBounds({ baseTimestamp, appendTime, timestampBounds }: RecordRules): void {
-    const base = Number(baseTimestamp)
-    // Without a small base, or with a time that is not the records' own, no delta says anything: all are looked at.
-    if (Math.abs(base) > exactLimit || appendTime !== undefined) {
-      this.#lowestDelta = Number.POSITIVE_INFINITY
-      return
+    this.#lowestDelta = -deltaLimit
+    this.#highestDelta = deltaLimit
+    if (appendTime !== undefined || baseTimestamp > exactBase || baseTimestamp < -exactBase) {
+      // The time is not the records' own, or sums may overflow: every record goes the slow way.
+      this.#lowestDelta = deltaLimit
+    } else if (timestampBounds !== undefined) {
+      this.#lowestDelta = clampedDelta(timestampBounds.earliest - baseTimestamp)
+      this.#highestDelta = clampedDelta(timestampBounds.latest - baseTimestamp)
     }
-    if (timestampBounds === undefined) {
-      this.#lowestDelta = Number.NEGATIVE_INFINITY
-      this.#highestDelta = Number.POSITIVE_INFINITY
-      return
-    }
-    this.#lowestDelta = Number(timestampBounds.earliest - baseTimestamp)
-    this.#highestDelta = Number(timestampBounds.latest - baseTimestamp)
   }
 
   #checkTimestamp(index: number, delta: bigint): void {
@@ -291,18 +340,52 @@ export class RecordWalk {
   }
 }
 
+function clampedDelta(delta: bigint): number {
+  return Math.max(-deltaLimit, Math.min(deltaLimit, Number(delta)))
+}
+
 /**
- * A varint of at most three bytes: the raw value times four plus the number of bytes; 0 for anything longer. So bit 2 is
- * the sign, the bits above are the magnitude. At the end of the buffer reads give undefined, which is not below 0x80.
+ * A varint of at most three bytes, raw: twice the value, or for negative ones twice the magnitude less one, which is odd.
+ * -1 when it is longer. At the end of the buffer reads give undefined, which is not below 0x80.
  */
-function shortVarint(bytes: Buffer, at: number): number {
-  const first = bytes[at]
-  if (first < 0x80) return (first << 2) | 1
-  const second = bytes[at + 1]
-  if (second < 0x80) return (((first & 0x7f) | (second << 7)) << 2) | 2
+function threeByteVarint(bytes: Buffer, at: number): number {
   const third = bytes[at + 2]
-  if (third < 0x80) return (((first & 0x7f) | ((second & 0x7f) << 7) | (third << 14)) << 2) | 3
-  return 0
+  return third < 0x80 ? (bytes[at] & 0x7f) | ((bytes[at + 1] & 0x7f) << 7) | (third << 14) : -1
+}
+
+/** Where the key ends; the same negative when it is null; `recordEnd`, which is too far, when it is not plain. */
+function endOfKey(bytes: Buffer, at: number, recordEnd: number): number {
+  const first = bytes[at]
+  if (first === 1) return -at - 1
+  if (first < 0x80) return (first & 1) === 0 ? at + 1 + (first >>> 1) : -at - 1
+  const second = bytes[at + 1]
+  if (second >= 0x80) return recordEnd
+  const length = (first & 0x7f) | (second << 7)
+  return (length & 1) === 0 ? at + 2 + (length >>> 1) : -at - 2
+}
+
+/** Where the headers that begin at `start` end; something else than `recordEnd` when they are not plain. */
+function endOfHeaders(bytes: Buffer, start: number, recordEnd: number): number {
+  const count = bytes[start]
+  if (count >= 0x80 || (count & 1) !== 0) return malformed
+  let at = start + 1
+  for (let remaining = count >>> 1; remaining > 0; remaining--) {
+    const keyBytes = bytes[at]
+    if (keyBytes >= 0x80 || (keyBytes & 1) !== 0) return malformed
+    at += 1 + (keyBytes >>> 1)
+    if (at >= recordEnd) return malformed
+    let valueBytes = bytes[at]
+    if (valueBytes < 0x80) at += 1
+    else {
+      const second = bytes[at + 1]
+      if (second >= 0x80) return malformed
+      valueBytes = (valueBytes & 0x7f) | (second << 7)
+      at += 2
+    }
+    if ((valueBytes & 1) === 0) at += valueBytes >>> 1
+    if (at > recordEnd) return malformed
+  }
+  return at
 }
 
 /** A length and as many bytes; any negative length is null. */

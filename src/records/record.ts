@@ -6,6 +6,7 @@ import {
   readRecordCount,
   readTimestampType,
 } from './batch.ts'
+import { exactInteger } from './int64.ts'
 import { Cursor } from './varint.ts'
 
 /** Keys may repeat; their order is the producer's. */
@@ -77,7 +78,7 @@ export class RecordReader {
     if (cursor.failed || length < 0 || recordEnd > cursor.end) return undefined
     cursor.byte() // attributes: none are defined
     const timestamp = this.#timestamp()
-    const offset = this.#baseOffset + cursor.varint()
+    const offset = exactInteger(this.#baseOffset + cursor.varint())
     const key = this.#bytes(recordEnd)
     const value = this.#bytes(recordEnd)
     const headers = this.#headers(recordEnd)

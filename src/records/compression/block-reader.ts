@@ -21,6 +21,9 @@ export function readAllBlocks(reader: BlockReader, maxBytes: number): Decompress
     blocks.push(block)
     totalBytes += block.length
   }
-  if (reader.failure !== undefined) return reader.failure
-  return { type: 'done', output: blocks.length === 1 ? blocks[0] : Buffer.concat(blocks, totalBytes) }
+  return reader.failure ?? joinBlocks(blocks)
+}
+
+export function joinBlocks(blocks: readonly Buffer[]): Decompressed {
+  return { type: 'done', output: blocks.length === 1 ? blocks[0] : Buffer.concat(blocks) }
 }

@@ -8,3 +8,8 @@ export type DecompressFailure =
 export function corruptInput(reason: string): DecompressFailure {
   return { type: 'corrupt', reason }
 }
+
+/** Whether Node's zlib stopped because of the bound it was given. */
+export function isTooLarge(error: unknown): boolean {
+  return (error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE'
+}

@@ -1,5 +1,5 @@
 import { constants, gunzipSync, gzipSync } from 'node:zlib'
-import { corruptInput, type Decompressed } from './decompressed.ts'
+import { corruptInput, type Decompressed, type DecompressFailure, isTooLarge } from './decompressed.ts'
 
 const smallestChunkBytes = 64
 const largestChunkBytes = 1 << 20
@@ -9,10 +9,12 @@ export function unpackGzip(bytes: Buffer, maxBytes: number): Decompressed {
   try {
     return { type: 'done', output: gunzipSync(bytes, gzipUnpackOptions(bytes, maxBytes)) }
   } catch (error) {
-    return (error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE'
-      ? { type: 'tooLarge' }
-      : corruptInput('the gzip data is cut off or corrupt')
+    return gzipFailure(error)
   }
+}
+
+export function gzipFailure(error: unknown): DecompressFailure {
+  return isTooLarge(error) ? { type: 'tooLarge' } : corruptInput('the gzip data is cut off or corrupt')
 }
 
 /**
@@ -28,6 +30,10 @@ export function gzipUnpackOptions(bytes: Buffer, maxBytes: number) {
 }
 
 /** One member. `level` 1 to 9; -1 or nothing is the library's default. */
-export function packGzip(bytes: Buffer, level: number = constants.Z_DEFAULT_COMPRESSION): Buffer {
-  return gzipSync(bytes, { level })
+export function packGzip(bytes: Buffer, level?: number): Buffer {
+  return gzipSync(bytes, gzipPackOptions(level))
+}
+
+export function gzipPackOptions(level: number = constants.Z_DEFAULT_COMPRESSION) {
+  return { level }
 }
