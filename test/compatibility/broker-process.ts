@@ -15,8 +15,11 @@ export interface BrokerProcess extends AsyncDisposable {
   readonly logDirs: readonly string[]
   /** Ends the brokers and resolves when they are gone. The data stays. */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
-  /** Starts them again on the same ports and the same data; resolves when clients can connect. */
-  restart(): Promise<void>
+  /**
+   * Starts them again on the same ports and the same data. Resolves when clients can connect, or with `ready: false` as
+   * soon as the processes are there, for those who measure the rest.
+   */
+  restart(options?: { readonly ready?: boolean }): Promise<void>
 }
 
 /** A file to which a child can write its output. Starts empty, so that nobody mistakes an earlier run's lines for this one's. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { cacheDir, installOnce } from './cache.ts'
 import { runOrThrow } from './child-process.ts'
@@ -71,7 +71,10 @@ export async function goProgram(name: string, source: string): Promise<string> {
   const found = /go(\d+)\.(\d+)/.exec(await runOrThrow(go, ['version']))
   if (found === null || Number(found[1]) * 1000 + Number(found[2]) < 1026)
     throw new MissingTool('Go 1.26 or later', found?.[0] ?? 'unknown')
-  const files = ['go.mod', 'go.sum', 'main.go'].map(file => join(source, file))
+  const files = readdirSync(source)
+    .filter(file => /^go\.(mod|sum)$|\.go$/.test(file))
+    .sort()
+    .map(file => join(source, file))
   const installed = await installOnce(folderFor(name, files, found[0]), async dir => {
     const program = ['build', '-mod=readonly', '-o', join(dir, 'program'), '.']
     await runOrThrow(go, program, { cwd: source, timeoutMs: INSTALL_LIMIT_MS })

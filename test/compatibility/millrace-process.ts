@@ -17,8 +17,6 @@ export interface MillraceOptions {
   readonly logDir?: string
   /** The Node to run it on; this process's own if absent. */
   readonly node?: string
-  /** Resolve as soon as the process is there, for those who measure the rest. */
-  readonly ready?: boolean
 }
 
 export function millraceExists(): boolean {
@@ -60,7 +58,7 @@ export class MillraceProcess implements BrokerProcess {
     mkdirSync(options.dir, { recursive: true })
     const [client, admin] = await freePorts(2)
     const broker = new MillraceProcess(options, { client: client!, admin: admin! })
-    await broker.restart({ ready: options.ready })
+    await broker.restart()
     return broker
   }
 

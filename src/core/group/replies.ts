@@ -29,13 +29,14 @@ export type GroupReply =
   | { readonly type: 'leaveGroup'; readonly response: Input<typeof leaveGroupResponse> }
   | { readonly type: 'offsetCommit'; readonly response: Input<typeof offsetCommitResponse> }
   | { readonly type: 'offsetFetch'; readonly groups: readonly FetchedGroup[] }
-  | { readonly type: 'offsetDelete'; readonly response: Input<typeof offsetDeleteResponse> }
+  | { readonly type: 'offsetDelete'; readonly response: OffsetDeleteBody }
   | { readonly type: 'describeGroups'; readonly groups: readonly Described[] }
   | { readonly type: 'listGroups'; readonly errorCode: ErrorCode; readonly groups: readonly Listed[] }
   | { readonly type: 'deleteGroups'; readonly results: readonly Deleted[] }
 
 export type JoinGroupBody = Input<typeof joinGroupResponse>
 export type SyncGroupBody = Input<typeof syncGroupResponse>
+export type OffsetDeleteBody = Input<typeof offsetDeleteResponse>
 export type LeftMember = Input<typeof memberResponse>
 export type FetchedGroup = Input<typeof offsetFetchResponseGroup>
 export type Described = Input<typeof describedGroup>
@@ -81,7 +82,7 @@ export function failureReply(command: GroupCommand, errorCode: ErrorCode): Group
 function failure(command: GroupRequestCommand, errorCode: ErrorCode): GroupReply {
   switch (command.type) {
     case 'joinGroup':
-      return joinGroupReply(command.apiVersion, { errorCode, memberId: command.request.memberId })
+      return joinGroupReply(command.apiVersion, { errorCode, memberId: '' })
     case 'syncGroup':
       return syncGroupFailure(errorCode)
     case 'heartbeat': {
@@ -96,7 +97,7 @@ function failure(command: GroupRequestCommand, errorCode: ErrorCode): GroupReply
     case 'offsetFetch':
       return offsetFetchFailure(command, errorCode)
     case 'offsetDelete':
-      return { type: 'offsetDelete', response: { errorCode, throttleTimeMs: 0, topics: [] } }
+      return offsetDeleteReply(errorCode, [])
     case 'describeGroups':
       return { type: 'describeGroups', groups: command.groupIds.map(groupId => describeFailure(groupId, errorCode)) }
     case 'listGroups':
@@ -146,6 +147,10 @@ function offsetFetchFailure({ apiVersion, groups }: OffsetFetchCommand, code: Er
     return { groupId, errorCode, topics: (topics ?? []).map(topic => failedTopic(topic, errorCode)) }
   })
   return { type: 'offsetFetch', groups: failed }
+}
+
+export function offsetDeleteReply(errorCode: ErrorCode, topics: OffsetDeleteBody['topics']): GroupReply {
+  return { type: 'offsetDelete', response: { errorCode, throttleTimeMs: 0, topics } }
 }
 
 function failedTopic(

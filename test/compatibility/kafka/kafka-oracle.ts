@@ -35,8 +35,6 @@ export interface KafkaOptions {
   /** One node only: a directory that is already formatted, by Kafka or by another. `nodeId` must be the one written in it. */
   readonly logDir?: string
   readonly nodeId?: number
-  /** Resolve as soon as the processes are there, for those who measure the rest. */
-  readonly ready?: boolean
 }
 
 interface Node {
@@ -62,7 +60,7 @@ export class KafkaOracle implements BrokerProcess {
 
   static async start(options: KafkaOptions): Promise<KafkaOracle> {
     const oracle = await KafkaOracle.format(options)
-    await oracle.restart({ ready: options.ready })
+    await oracle.restart()
     return oracle
   }
 

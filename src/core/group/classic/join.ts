@@ -131,7 +131,7 @@ function joinAsKnownMember(live: ClassicGroup, joining: Joining): Draft {
   }
   if (live.pendingJoins.has(memberId)) {
     // Ids are given out to dynamic members only.
-    if (groupInstanceId !== null) return refuse(joining, ErrorCode.unknownServerError, memberId)
+    if (groupInstanceId !== null) return refuse(joining, ErrorCode.unknownServerError, '')
     return addMember(draft.edit(live), joining, memberId)
   }
   const errorCode = validateMember(live, memberId, groupInstanceId)

@@ -9,6 +9,7 @@ import type { Draft } from '../draft.ts'
 import type { GroupStore } from '../group-store.ts'
 import type { CommittedOffset } from '../records.ts'
 import type { TopicsView } from '../topics-view.ts'
+import { PartitionErrors } from './partition-errors.ts'
 
 type Topic = OffsetCommitCommand['request']['topics'][number]
 
@@ -32,11 +33,11 @@ export function decideOffsetCommit(
   draft: Draft,
   config: GroupConfig,
 ): Draft {
-  const { request, apiVersion } = command
+  const { request } = command
   const { existing, missing } = divide(request.topics, topics)
-  const answer = new CommitAnswer(apiVersion)
+  const errors = new PartitionErrors()
   for (const part of missing) {
-    for (const { partitionIndex } of part.partitions) answer.add(part.topic, partitionIndex, missingCode(command, part))
+    for (const { partitionIndex } of part.partitions) errors.add(part.topic, partitionIndex, missingCode(command, part))
   }
   // The group is not asked when nothing is left to commit.
   const group = store.group(request.groupId)
@@ -44,11 +45,11 @@ export function decideOffsetCommit(
   for (const part of existing) {
     for (const partition of part.partitions) {
       const code = errorCode === ErrorCode.none ? commit(command, part, partition, draft, config) : errorCode
-      answer.add(part.topic, partition.partitionIndex, code)
+      errors.add(part.topic, partition.partitionIndex, code)
     }
   }
   if (existing.length > 0 && errorCode === ErrorCode.none) renewSession(group, request.memberId, draft)
-  return draft.reply(command.requestId, { type: 'offsetCommit', response: { topics: answer.topics } })
+  return draft.reply(command.requestId, { type: 'offsetCommit', response: { topics: errors.topics } })
 }
 
 function divide(requested: readonly Topic[], topics: TopicsView) {
@@ -122,25 +123,5 @@ function renewSession(group: ClassicGroup | undefined, memberId: string, draft: 
   if (group === undefined || member === undefined) return
   if (group.state === 'Stable' || group.state === 'PreparingRebalance') {
     draft.startSession(group.groupId, memberId, member.sessionTimeoutMs)
-  }
-}
-
-/** The answer's topics: each once, in the order in which it is first mentioned. */
-class CommitAnswer {
-  readonly topics: { name: string; topicId: Uuid; partitions: { partitionIndex: number; errorCode: ErrorCode }[] }[] =
-    []
-  readonly #isById: boolean
-
-  constructor(apiVersion: number) {
-    this.#isById = apiVersion >= topicIdVersion
-  }
-
-  add({ name, topicId }: Topic, partitionIndex: number, errorCode: ErrorCode): void {
-    let topic = this.topics.find(one => (this.#isById ? one.topicId === topicId : one.name === name))
-    if (topic === undefined) {
-      topic = { name, topicId, partitions: [] }
-      this.topics.push(topic)
-    }
-    topic.partitions.push({ partitionIndex, errorCode })
   }
 }

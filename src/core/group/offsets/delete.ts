@@ -4,7 +4,9 @@ import type { ClassicGroup } from '../classic/group.ts'
 import type { DeletedTopic, OffsetDeleteCommand } from '../commands.ts'
 import type { Draft } from '../draft.ts'
 import type { GroupStore } from '../group-store.ts'
+import { offsetDeleteReply } from '../replies.ts'
 import type { TopicsView } from '../topics-view.ts'
+import { PartitionErrors } from './partition-errors.ts'
 
 export function decideOffsetDelete(
   command: OffsetDeleteCommand,
@@ -15,30 +17,23 @@ export function decideOffsetDelete(
   const { groupId, topics: requested } = command.request
   const group = store.group(groupId)
   const groupCode = checkDelete(groupId, group)
-  const answered = new Map<string, { partitionIndex: number; errorCode: ErrorCode }[]>()
-  const answer = (topic: string, partitionIndex: number, errorCode: ErrorCode) => {
-    const partitions = answered.get(topic)
-    if (partitions === undefined) answered.set(topic, [{ partitionIndex, errorCode }])
-    else partitions.push({ partitionIndex, errorCode })
-  }
+  if (groupCode !== ErrorCode.none) return draft.reply(command.requestId, offsetDeleteReply(groupCode, []))
+  const errors = new PartitionErrors()
   const exists = (name: string, index: number) => index >= 0 && index < (topics.topic(name)?.partitionCount ?? 0)
-  for (const { name, partitions } of requested) {
-    for (const { partitionIndex } of partitions) {
-      if (!exists(name, partitionIndex)) answer(name, partitionIndex, ErrorCode.unknownTopicOrPartition)
-    }
+  const partitions = requested.flatMap(topic =>
+    topic.partitions.map(({ partitionIndex }) => ({ topic, partitionIndex })),
+  )
+  for (const { topic, partitionIndex } of partitions) {
+    if (!exists(topic.name, partitionIndex)) errors.add(topic, partitionIndex, ErrorCode.unknownTopicOrPartition)
   }
-  for (const { name, partitions } of groupCode === ErrorCode.none ? requested : []) {
-    for (const { partitionIndex } of partitions) {
-      if (!exists(name, partitionIndex)) continue
-      const isSubscribed = group!.isSubscribedTo(name)
-      answer(name, partitionIndex, isSubscribed ? ErrorCode.groupSubscribedToTopic : ErrorCode.none)
-      if (!isSubscribed) removeIfThere(store, groupId, name, partitionIndex, draft)
-    }
+  for (const { topic, partitionIndex } of partitions) {
+    if (!exists(topic.name, partitionIndex)) continue
+    const isSubscribed = group!.isSubscribedTo(topic.name)
+    errors.add(topic, partitionIndex, isSubscribed ? ErrorCode.groupSubscribedToTopic : ErrorCode.none)
+    if (!isSubscribed) removeIfThere(store, groupId, topic.name, partitionIndex, draft)
   }
   draft.maySplit = true
-  const topicsAnswered = [...answered].map(([name, partitions]) => ({ name, partitions }))
-  const response = { errorCode: groupCode, throttleTimeMs: 0, topics: topicsAnswered }
-  return draft.reply(command.requestId, { type: 'offsetDelete', response })
+  return draft.reply(command.requestId, offsetDeleteReply(ErrorCode.none, errors.topics))
 }
 
 function checkDelete(groupId: string, group: ClassicGroup | undefined): ErrorCode {

@@ -81,13 +81,13 @@ async function offsetsAt(bootstrap, topics, timestamp) {
 async function member(bootstrap, { topic, group, assignor }) {
   const partitionAssigners = [assignor === 'eager' ? 'range' : 'cooperative-sticky']
   const consumer = consumerOf(bootstrap, group, { autoCommit: false, partitionAssigners })
+  await consumer.connect()
   let shown = ''
   const watch = setInterval(() => {
     const partitions = consumer.assignment().map(({ partition }) => partition)
     if (String(partitions) !== shown) emit('assigned', { partitions })
     shown = String(partitions)
   }, 50)
-  await consumer.connect()
   await consumer.subscribe({ topics: [topic] })
   await consumer.run({
     eachBatchAutoResolve: true,

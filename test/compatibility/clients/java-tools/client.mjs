@@ -8,7 +8,7 @@ import { emit, main, recordsOf, stopRequested } from '../shared/driver.mjs'
 
 /** As long as the console consumer waits for a record before it takes the topic as read. */
 const IDLE_MS = 4000
-/** Most of a consumer's time is that wait. */
+/** Most of a consumer's time is that wait. In one group they would wait for each other as well. */
 const SIDE_BY_SIDE = 3
 const TAB = '\t'
 
@@ -65,7 +65,7 @@ async function consume(bootstrap, { topics, from, group }) {
       await consumeTopic(bootstrap, topic, byTime ? ['--group', group] : ['--from-beginning'])
     }
   }
-  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, lane))
+  await Promise.all(Array.from({ length: byTime ? 1 : SIDE_BY_SIDE }, lane))
 }
 
 async function consumeTopic(bootstrap, topic, start) {

@@ -1,0 +1,293 @@
+import type { QuorumEffect } from '../events.ts'
+import type { VoteRequestPartition, VotersRecord } from '../messages.ts'
+import { differByOneVoter, isReplica, VoterSet } from '../voters.ts'
+import type { SimBatch, SimSnapshot } from './sim-log.ts'
+import type { SimNode } from './sim-node.ts'
+
+/** A run broke an invariant. */
+export class Violation extends Error {
+  override readonly name = 'Violation'
+}
+
+/** Things a run got to: a simulation that never reaches them proves nothing. */
+export interface Reached {
+  elections: number
+  activations: number
+  truncations: number
+  snapshotsLoaded: number
+  voterChanges: number
+  committed: number
+  halts: number
+}
+
+/**
+ * Sees all replicas at once, and what has committed since the beginning. The invariants are those of the quorum:
+ * election safety and durable votes (I15, I48), one committed log in every later leader (I16), a high watermark that
+ * never falls and that a majority holds on disk (I17), authority after an own-epoch commit (I18), snapshots that equal
+ * replay (I21), one voter change at a time (I22).
+ */
+export class Checker {
+  readonly reached: Reached = {
+    elections: 0,
+    activations: 0,
+    truncations: 0,
+    snapshotsLoaded: 0,
+    voterChanges: 0,
+    committed: 0,
+    halts: 0,
+  }
+  /** The committed log, from offset 0. */
+  readonly committed: SimBatch[] = []
+  /** By place in `committed`: the epoch of the leader that committed it. */
+  readonly #committedIn: number[] = []
+  readonly #leaders = new Map<number, string>()
+  readonly #votes = new Map<string, string>()
+  readonly #batchNames = new Map<string, string>()
+  readonly #highWatermarks = new Map<SimNode, number>()
+  #nodes: readonly SimNode[] = []
+
+  watch(nodes: readonly SimNode[]): void {
+    this.#nodes = nodes
+  }
+
+  fail(what: string): never {
+    throw new Violation(what)
+  }
+
+  get committedEndOffset(): number {
+    return (this.committed.at(-1)?.lastOffset ?? -1) + 1
+  }
+
+  committedAt(offset: number): SimBatch | undefined {
+    let low = 0
+    let high = this.committed.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.committed[middle].lastOffset < offset) low = middle + 1
+      else high = middle
+    }
+    return this.committed[low]
+  }
+
+  /** The last voter set that committed below `endOffset`. */
+  committedVoters(endOffset: number): VotersRecord | undefined {
+    for (let i = this.committed.length - 1; i >= 0; i--) {
+      if (this.committed[i].baseOffset >= endOffset) continue
+      for (const { record } of this.committed[i].controlRecords) if (record.type === 'voters') return record.value
+    }
+    return undefined
+  }
+
+  started(node: SimNode): void {
+    this.#highWatermarks.set(node, 0)
+  }
+
+  crashed(node: SimNode): void {
+    this.#highWatermarks.delete(node)
+  }
+
+  beforeEffect(node: SimNode, effect: QuorumEffect): void {
+    switch (effect.type) {
+      case 'send':
+        if (effect.api === 'vote') this.#asksForVote(node, effect.request.topics[0].partitions[0])
+        if (effect.api === 'fetch') this.#fetches(node, effect.request.topics[0].partitions[0].fetchOffset)
+        break
+      case 'append':
+        this.#appends(node, effect)
+        break
+      case 'truncate':
+        this.reached.truncations++
+        this.#forgets(node, effect.endOffset, node.log.logEndOffset)
+        break
+      case 'highWatermark':
+        this.#commits(node, effect.offset)
+        break
+      case 'becameLeader':
+        this.#leads(node, effect.leaderEpoch)
+        break
+      case 'leaderActive':
+        this.#activates(node, effect.leaderEpoch)
+        break
+      case 'halt':
+        this.reached.halts++
+        break
+      default:
+        break
+    }
+  }
+
+  /** A granted vote leaves: it must be the only one of this replica in that epoch, and on disk. */
+  grants(node: SimNode, partition: VoteRequestPartition): void {
+    if (partition.preVote) return
+    const { replicaEpoch: epoch, replicaId } = partition
+    this.#votesFor(node, epoch, `${replicaId}:${partition.replicaDirectoryId}`)
+    const state = node.directory.quorumState
+    const isDurable =
+      state !== undefined && (state.leaderEpoch > epoch || (state.leaderEpoch === epoch && state.votedId === replicaId))
+    if (!isDurable) this.fail(`node ${node.id} grants a vote in epoch ${epoch} that is not on disk`)
+  }
+
+  /** The world made a batch: offset and epoch must name it for ever. */
+  names(batch: SimBatch): void {
+    const place = `${batch.leaderEpoch}@${batch.baseOffset}`
+    if (this.#batchNames.has(place)) this.fail(`two batches at offset and epoch ${place}`)
+    this.#batchNames.set(place, batch.name)
+  }
+
+  loading(node: SimNode, snapshot: SimSnapshot): void {
+    this.reached.snapshotsLoaded++
+    if (snapshot.id.endOffset > this.committedEndOffset) this.fail('a snapshot of what has not committed')
+    this.#forgets(node, snapshot.id.endOffset, node.log.logEndOffset)
+  }
+
+  /** After each turn. */
+  settled(node: SimNode): void {
+    const { quorum, log } = node
+    if (quorum === undefined || node.isChangingLog) return
+    const expected = votersInLog(node)
+    if (expected !== undefined && textOf(expected) !== textOf(quorum.voters)) {
+      this.fail(`node ${node.id} has voters ${textOf(quorum.voters)}, its log ${textOf(expected)}`)
+    }
+    if (log.logStartOffset > 0 && (log.latestSnapshotId?.endOffset ?? -1) < log.logStartOffset) {
+      this.fail(`node ${node.id} has no snapshot at its log start`)
+    }
+  }
+
+  #asksForVote(node: SimNode, partition: VoteRequestPartition): void {
+    if (partition.preVote) return
+    this.#votesFor(node, partition.replicaEpoch, `${node.id}:${node.directory.directoryId}`)
+    const state = node.directory.quorumState
+    if (state === undefined || state.leaderEpoch < partition.replicaEpoch) {
+      this.fail(`node ${node.id} asks for votes in an epoch that is not on disk`)
+    }
+  }
+
+  #votesFor(node: SimNode, epoch: number, candidate: string): void {
+    const voter = `${node.id}:${node.directory.directoryId}@${epoch}`
+    const before = this.#votes.get(voter)
+    if (before !== undefined && before !== candidate) this.fail(`${voter} votes for ${before} and ${candidate}`)
+    this.#votes.set(voter, candidate)
+  }
+
+  #fetches(node: SimNode, fetchOffset: number): void {
+    if (!node.log.isDurableTo(fetchOffset)) this.fail(`node ${node.id} fetches at ${fetchOffset}, which is not synced`)
+  }
+
+  #leads(node: SimNode, epoch: number): void {
+    this.reached.elections++
+    const before = this.#leaders.get(epoch)
+    const name = `${node.id}:${node.directory.directoryId}`
+    if (before !== undefined) this.fail(`epoch ${epoch} is led by ${before} and ${name}`)
+    this.#leaders.set(epoch, name)
+    for (let i = this.committed.length - 1; i >= 0; i--) {
+      const batch = this.committed[i]
+      if (batch.baseOffset < node.log.logStartOffset) break
+      // A leader of an older epoch may be elected late; it commits nothing any more.
+      if (this.#committedIn[i] > epoch) continue
+      const own = node.log.at(batch.baseOffset)
+      if (own?.name !== batch.name) this.fail(`leader ${node.id} of epoch ${epoch} lacks committed ${batch.name}`)
+    }
+    if (node.log.logStartOffset > this.committedEndOffset) this.fail('a log that starts above what has committed')
+  }
+
+  #activates(node: SimNode, epoch: number): void {
+    this.reached.activations++
+    if (this.#leaders.get(epoch) !== `${node.id}:${node.directory.directoryId}`)
+      this.fail('active without being elected')
+    if (!this.committed.some(batch => batch.leaderEpoch === epoch)) {
+      this.fail(`node ${node.id} is active in epoch ${epoch}, of which nothing has committed`)
+    }
+  }
+
+  #appends(node: SimNode, effect: QuorumEffect & { type: 'append' }): void {
+    if (effect.batch.type === 'records') {
+      if (node.activeEpoch !== effect.leaderEpoch) this.fail(`node ${node.id} appends without being active`)
+      return
+    }
+    const before = votersInLog(node)
+    for (const record of effect.batch.records) {
+      if (record.type !== 'voters' || before === undefined) continue
+      const after = VoterSet.fromRecord(record.value)
+      if (textOf(before) === textOf(after)) continue
+      this.reached.voterChanges++
+      if (!differByOneVoter(before, after)) this.fail(`voters ${textOf(before)} become ${textOf(after)} at once`)
+      if (votersOffsetInLog(node) >= this.committedEndOffset) this.fail(`node ${node.id} has two open voter changes`)
+      if (node.activeEpoch !== effect.leaderEpoch) this.fail(`node ${node.id} changes voters without being active`)
+    }
+  }
+
+  /** A replica gives up what it has in [from, to). What has committed it must never give up. */
+  #forgets(node: SimNode, from: number, to: number): void {
+    for (const batch of node.log.batches) {
+      if (batch.lastOffset < from || batch.baseOffset >= to) continue
+      if (this.committedAt(batch.baseOffset)?.name === batch.name) {
+        this.fail(`node ${node.id} gives up committed ${batch.name}`)
+      }
+    }
+  }
+
+  #commits(node: SimNode, offset: number): void {
+    const before = this.#highWatermarks.get(node) ?? 0
+    if (offset < before) this.fail(`the high watermark of node ${node.id} falls from ${before} to ${offset}`)
+    this.#highWatermarks.set(node, offset)
+    for (const batch of node.log.batches) {
+      if (batch.lastOffset < node.appliedOffset) continue
+      if (batch.lastOffset >= offset) break
+      if (batch.baseOffset < this.committedEndOffset) {
+        const committed = this.committedAt(batch.baseOffset)
+        if (committed?.name !== batch.name) {
+          this.fail(`node ${node.id} takes ${batch.name} for committed instead of ${committed?.name}`)
+        }
+      } else this.#commitsNew(node, batch, offset)
+    }
+  }
+
+  #commitsNew(node: SimNode, batch: SimBatch, highWatermark: number): void {
+    if (node.ledEpoch === undefined) this.fail(`node ${node.id} commits ${batch.name} without leading`)
+    if (batch.lastOffset + 1 === highWatermark) {
+      if (batch.leaderEpoch !== node.ledEpoch) this.fail(`node ${node.id} commits ${batch.name} of an older epoch`)
+      this.#checkMajority(node, batch)
+    }
+    this.committed.push(batch)
+    this.#committedIn.push(node.ledEpoch)
+    this.reached.committed++
+  }
+
+  #checkMajority(leader: SimNode, batch: SimBatch): void {
+    const voters = leader.quorum!.voters
+    const holders = voters.voters.filter(voter => {
+      const node = this.#nodes.find(({ id, directory: { directoryId } }) => isReplica(voter, { id, directoryId }))
+      // A disk that was lost since it answered had it then.
+      if (node === undefined) return true
+      return node.log.durablyAt(batch.lastOffset)?.name === batch.name || node.log.logStartOffset > batch.lastOffset
+    })
+    if (holders.length < voters.majority) {
+      this.fail(
+        `node ${leader.id} commits ${batch.name}, which only ${holders.map(({ id }) => id)} of ${textOf(voters)} hold`,
+      )
+    }
+  }
+}
+
+function votersInLog(node: SimNode): VoterSet | undefined {
+  for (let i = node.log.batches.length - 1; i >= 0; i--) {
+    for (const { record } of node.log.batches[i].controlRecords) {
+      if (record.type === 'voters') return VoterSet.fromRecord(record.value)
+    }
+  }
+  for (const record of [...node.log.snapshots.values()].at(-1)?.controlRecords ?? []) {
+    if (record.type === 'voters') return VoterSet.fromRecord(record.value)
+  }
+  return undefined
+}
+
+function votersOffsetInLog(node: SimNode): number {
+  for (let i = node.log.batches.length - 1; i >= 0; i--) {
+    for (const { offset, record } of node.log.batches[i].controlRecords) if (record.type === 'voters') return offset
+  }
+  return -1
+}
+
+function textOf(voters: VoterSet): string {
+  return voters.voters.map(({ id, directoryId }) => `${id}:${directoryId}`).join(' ')
+}

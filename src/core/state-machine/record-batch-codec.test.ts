@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isCrcValid } from '../../records/batch.ts'
+import { decodeBatchHeader } from '../../records/batch-header.ts'
+import { BatchBuilder } from '../../records/builder.ts'
+import { Codec } from '../../records/compression/codec.ts'
+import { type KeyValueCodec, recordBatchCodec, UnknownRecord } from './record-batch-codec.ts'
+
+const texts: KeyValueCodec<string> = {
+  encode: text => ({ key: Buffer.from('k'), value: text === '' ? null : Buffer.from(text) }),
+  decode: (key, value) => (key === null ? new UnknownRecord('no key') : (value?.toString() ?? '')),
+}
+const codec = recordBatchCodec(texts)
+const now = { monotonicMs: 5, wallMs: 1_700_000_000_000 }
+
+test('what is encoded decodes to the same, and is a plain batch of the time of the decision', () => {
+  const batch = codec.encode(['a', '', 'c'], now)
+  const header = decodeBatchHeader(batch)
+  assert.ok(isCrcValid(batch, 0, batch.length))
+  assert.equal(header.maxTimestamp, 1_700_000_000_000n)
+  assert.equal(header.producerId, -1)
+  assert.equal(header.codec, Codec.none)
+  assert.equal(header.partitionLeaderEpoch, -1)
+  assert.deepEqual(codec.decode(batch), {
+    type: 'data',
+    producerId: -1,
+    producerEpoch: -1,
+    records: [
+      { offset: 0, record: 'a' },
+      { offset: 1, record: '' },
+      { offset: 2, record: 'c' },
+    ],
+    unknownTypes: [],
+  })
+})
+
+test('a compressed batch, one with gaps and one with unknown records are read', () => {
+  const builder = new BatchBuilder()
+  builder.appendAt(3, 1n, Buffer.from('k'), Buffer.from('x'))
+  builder.appendAt(9, 1n, null, Buffer.from('y'))
+  for (const compression of [Codec.none, Codec.gzip, Codec.snappy, Codec.lz4, Codec.zstd]) {
+    const decoded = codec.decode(Buffer.from(builder.finish({ baseOffset: 100, codec: compression })))
+    assert.ok(decoded.type === 'data')
+    assert.deepEqual(decoded.records, [{ offset: 103, record: 'x' }])
+    assert.deepEqual(decoded.unknownTypes, ['no key'])
+  }
+})
+
+test('markers end a transaction; other control batches, and empty ones, are passed over', () => {
+  // Kafka's own bytes: a commit of producer 1000 epoch 5, and a leader change.
+  const commit =
+    '000000000000002a000000420000000302b40e86630030000000000000018bcfe568000000018bcfe5680000000000000003e80005ffffffff' +
+    '0000000120000000080000' +
+    '00010c000000000009' +
+    '00'
+  assert.deepEqual(codec.decode(Buffer.from(commit, 'hex')), {
+    type: 'marker',
+    producerId: 1000,
+    producerEpoch: 5,
+    committed: true,
+  })
+  const builder = new BatchBuilder()
+  const empty = Buffer.from(builder.finish({ isControl: true }))
+  assert.deepEqual(codec.decode(empty), { type: 'otherControl' })
+  builder.append(1n, Buffer.from([0, 0, 0, 2]), Buffer.from([0]))
+  assert.deepEqual(codec.decode(Buffer.from(builder.finish({ isControl: true }))), { type: 'otherControl' })
+})
