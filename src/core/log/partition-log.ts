@@ -30,7 +30,7 @@ export interface Duplicate {
   readonly type: 'duplicate'
   readonly baseOffset: number
   readonly lastOffset: number
-  /** -1 where the topic keeps the producer's time. */
+  /** The max timestamp of the batch, also where the topic keeps the producer's time: Kafka answers that to a duplicate. */
   readonly logAppendTimeMs: number
 }
 
@@ -112,6 +112,7 @@ export interface EpochEndOffset {
 }
 
 export interface TimestampAndOffset {
+  readonly type?: undefined
   readonly timestamp: bigint
   readonly offset: number
   readonly leaderEpoch: number
@@ -220,15 +221,22 @@ export interface PartitionLog<Range> {
   /** Empties the log and starts it anew at `offset`. */
   truncateFullyAndStartAt(offset: number): Promise<void>
 
+  /** This node leads from `nextOffset` on under this epoch, if it is newer than all before. */
+  assignLeaderEpoch(leaderEpoch: number): void
   /** Answers OffsetForLeaderEpoch. */
   endOffsetForEpoch(leaderEpoch: number): EpochEndOffset
   /** The first record whose timestamp is not below `timestamp`, in the readable log. */
-  findByTimestamp(timestamp: bigint): Promise<TimestampAndOffset | undefined>
+  findByTimestamp(timestamp: bigint): Promise<TimestampAndOffset | ReadRefusal | undefined>
   /** The record with the largest timestamp, the earliest of several. */
-  findMaxTimestamp(): Promise<TimestampAndOffset | undefined>
+  findMaxTimestamp(): Promise<TimestampAndOffset | ReadRefusal | undefined>
   /** The leader epoch that wrote the record at `offset`; -1 when the log does not know. */
   epochAt(offset: number): number
 
-  /** Everything appended and completed by now is durable when this resolves. */
+  /**
+   * Asks for everything written by now to be synced; `flushedOffsetMoved` tells when it is. One sync runs at a time, the
+   * next covers all that was asked for meanwhile: to be called after every append that has to be durable.
+   */
+  requestFlush(): void
+  /** Everything appended and completed by now is durable when this resolves; rejects when the directory has failed. */
   flush(): Promise<void>
 }

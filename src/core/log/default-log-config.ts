@@ -1,0 +1,30 @@
+import type { LogConfig } from './partition-log.ts'
+
+/** Kafka's defaults of the topic settings. */
+export const defaultLogConfig: LogConfig = Object.freeze({
+  segmentBytes: 1_073_741_824,
+  segmentMs: 604_800_000,
+  segmentJitterMs: 0,
+  segmentIndexBytes: 10_485_760,
+  indexIntervalBytes: 4096,
+  retentionBytes: -1,
+  retentionMs: 604_800_000,
+  maxMessageBytes: 1_048_588,
+  compressionType: 'producer',
+  gzipLevel: -1,
+  lz4Level: 9,
+  zstdLevel: 3,
+  isCompacted: false,
+  isDeleted: true,
+  timestampType: 'CreateTime',
+  timestampBeforeMaxMs: Number.POSITIVE_INFINITY,
+  timestampAfterMaxMs: 3_600_000,
+  flushMessages: Number.POSITIVE_INFINITY,
+  flushMs: Number.POSITIVE_INFINITY,
+  fileDeleteDelayMs: 60_000,
+  deleteRetentionMs: 86_400_000,
+  minCleanableDirtyRatio: 0.5,
+  minCompactionLagMs: 0,
+  maxCompactionLagMs: Number.POSITIVE_INFINITY,
+  preallocate: false,
+})

@@ -1,0 +1,48 @@
+const firstCapacity = 16
+
+/** Entries of equal size one after the other in a buffer that doubles when it is full. Empty ones take no memory. */
+export class GrowingEntries {
+  readonly #entryBytes: number
+  #bytes: Buffer | undefined
+  #length: number
+
+  constructor(entryBytes: number, bytes?: Buffer) {
+    this.#entryBytes = entryBytes
+    this.#bytes = bytes
+    this.#length = bytes === undefined ? 0 : bytes.length / entryBytes
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  get sizeBytes(): number {
+    return this.#length * this.#entryBytes
+  }
+
+  get bytes(): Buffer {
+    return this.#bytes ?? noBytes
+  }
+
+  view(): Buffer {
+    return this.bytes.subarray(0, this.sizeBytes)
+  }
+
+  /** Makes room for one more entry and answers its position. */
+  grow(): number {
+    const position = this.sizeBytes
+    if (position === this.bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(firstCapacity * this.#entryBytes, position * 2))
+      this.#bytes?.copy(larger, 0, 0, position)
+      this.#bytes = larger
+    }
+    this.#length++
+    return position
+  }
+
+  truncate(length: number): void {
+    this.#length = Math.min(this.#length, length)
+  }
+}
+
+const noBytes = Buffer.alloc(0)

@@ -1,0 +1,69 @@
+import { parseSegmentFileName, segmentFileName } from './file-names.ts'
+
+/** What the names of the files in a partition's directory say must be done before it can be read. */
+export interface SegmentPlan {
+  /** Left over by an operation that did not end, or without a segment: to be removed. */
+  readonly remove: readonly string[]
+  /** A cleaned segment that was to replace others: to get its name, after those it replaces are removed. */
+  readonly rename: readonly { readonly from: string; readonly to: string }[]
+  /** Base offsets of the segments, growing. */
+  readonly segments: readonly number[]
+  /** Offsets of the producer snapshots, growing. */
+  readonly snapshots: readonly number[]
+  /** Base offsets of segments that have the file. */
+  readonly withIndex: ReadonlySet<number>
+  readonly withTimeIndex: ReadonlySet<number>
+  readonly withTransactionIndex: ReadonlySet<number>
+}
+
+/**
+ * `.deleted` and `.cleaned` files are dropped. A `.swap` segment is complete: it takes the place of the segments that it was
+ * made from. It was, unless a `.cleaned` file says that others of its group were not: then the whole group is dropped, as the
+ * originals are still there.
+ */
+export function planSegments(
+  names: readonly string[],
+  endOfSwap: (baseOffset: number) => number | undefined,
+): SegmentPlan {
+  const remove = new Set(names.filter(name => name.endsWith('.tmp')))
+  const parsed = names.flatMap(name => {
+    const file = parseSegmentFileName(name)
+    return file === undefined ? [] : [{ name, ...file }]
+  })
+  const firstCleaned = Math.min(...parsed.filter(file => file.suffix === 'cleaned').map(file => file.offset))
+  const rename: { from: string; to: string }[] = []
+  const swaps: { baseOffset: number; endOffset: number }[] = []
+  for (const { name, offset, kind, suffix } of parsed) {
+    if (suffix === undefined) continue
+    const endOffset = suffix === 'swap' && offset < firstCleaned ? endOfSwap(offset) : undefined
+    if (endOffset === undefined) {
+      remove.add(name)
+      continue
+    }
+    rename.push({ from: name, to: segmentFileName(offset, kind) })
+    if (kind === 'log') swaps.push({ baseOffset: offset, endOffset })
+  }
+  const isReplaced = (offset: number) => swaps.some(swap => offset >= swap.baseOffset && offset < swap.endOffset)
+  const renamed = new Set(rename.map(({ to }) => to))
+  const current = parsed.filter(file => file.suffix === undefined)
+  const logs = new Set(current.filter(file => file.kind === 'log' && !isReplaced(file.offset)).map(file => file.offset))
+  for (const { baseOffset } of swaps) logs.add(baseOffset)
+  for (const { name, offset, kind } of current) {
+    const isGone = kind !== 'snapshot' && (isReplaced(offset) || !logs.has(offset))
+    if (isGone && !renamed.has(name)) remove.add(name)
+  }
+  const left = [
+    ...current.filter(({ name }) => !remove.has(name)),
+    ...rename.flatMap(({ to }) => parseSegmentFileName(to) ?? []),
+  ]
+  const offsetsOf = (wanted: string) => left.filter(file => file.kind === wanted).map(file => file.offset)
+  return {
+    remove: [...remove],
+    rename,
+    segments: [...logs].sort((a, b) => a - b),
+    snapshots: offsetsOf('snapshot').sort((a, b) => a - b),
+    withIndex: new Set(offsetsOf('index')),
+    withTimeIndex: new Set(offsetsOf('timeindex')),
+    withTransactionIndex: new Set(offsetsOf('txnindex')),
+  }
+}

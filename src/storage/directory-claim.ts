@@ -1,0 +1,73 @@
+import { assert } from '../base/assert.ts'
+import { randomUuid, type Uuid } from '../base/uuid.ts'
+import { DiskError, type DiskLock } from '../io/disk.ts'
+import {
+  lockFileName,
+  type MetaProperties,
+  readCleanShutdown,
+  readMetaProperties,
+  writeMetaProperties,
+} from './directory-files.ts'
+import { LogDirectory } from './log-directory.ts'
+import type { StorageContext } from './storage-context.ts'
+
+/** A directory that this process alone may use until the lock is released. */
+export interface ClaimedDirectory {
+  readonly type: 'claimed'
+  readonly directory: LogDirectory
+  readonly properties: MetaProperties
+  /** Undefined when the last shutdown was not clean. */
+  readonly cleanShutdown: { readonly brokerEpoch: number } | undefined
+  readonly lock: DiskLock
+}
+
+export type DirectoryClaim =
+  | ClaimedDirectory
+  /** There is no meta.properties: an empty directory, or an unmounted disk. */
+  | { readonly type: 'unformatted'; readonly path: string }
+  /** Another process, or another broker of this one, holds the lock. */
+  | { readonly type: 'inUse'; readonly path: string }
+  | { readonly type: 'damaged'; readonly path: string; readonly reason: string }
+  | { readonly type: 'failed'; readonly path: string; readonly error: DiskError }
+
+/** Locks a log directory and reads whose it is. */
+export async function claimDirectory(context: StorageContext, path: string): Promise<DirectoryClaim> {
+  const { disk } = context
+  let lock: DiskLock | undefined
+  try {
+    if (disk.status(path) === undefined) return { type: 'unformatted', path }
+    lock = disk.lock(`${path}/${lockFileName}`)
+    if (lock === undefined) return { type: 'inUse', path }
+    const claim = await readDirectory(context, path, lock)
+    if (claim.type !== 'claimed') lock.release()
+    return claim
+  } catch (error) {
+    assert(error instanceof DiskError, 'a disk throws disk errors only')
+    lock?.release()
+    return { type: 'failed', path, error }
+  }
+}
+
+async function readDirectory(context: StorageContext, path: string, lock: DiskLock): Promise<DirectoryClaim> {
+  const { disk } = context
+  const meta = readMetaProperties(disk, path)
+  if (meta.type === 'absent') return { type: 'unformatted', path }
+  if (meta.type === 'damaged') return { type: 'damaged', path, reason: meta.reason }
+  const { clusterId, nodeId } = meta.properties
+  const directoryId = meta.properties.directoryId ?? randomUuid(context.random)
+  const isComplete = meta.properties.version === 1 && meta.properties.directoryId !== undefined
+  if (!isComplete) await writeMetaProperties(disk, path, { clusterId, nodeId, directoryId })
+  const directory = new LogDirectory(context, path, directoryId)
+  const properties = { ...meta.properties, directoryId }
+  return { type: 'claimed', directory, properties, cleanShutdown: readCleanShutdown(disk, path), lock }
+}
+
+/** Makes an empty directory one of this cluster's and node's. Rejects with `DiskError`. */
+export async function formatDirectory(
+  context: StorageContext,
+  path: string,
+  properties: { clusterId: string; nodeId: number; directoryId: Uuid },
+): Promise<void> {
+  context.disk.makeDirectory(path)
+  await writeMetaProperties(context.disk, path, properties)
+}

@@ -1,0 +1,198 @@
+import { assert } from '../base/assert.ts'
+import {
+  type PartitionDirectoryName,
+  parsePartitionDirectoryName,
+  renamedDirectoryName,
+} from '../core/log/file-names.ts'
+import { DiskError } from '../io/disk.ts'
+import type { ClaimedDirectory } from './directory-claim.ts'
+import { type OffsetCheckpointName, readOffsetCheckpoint, removeCleanShutdown } from './directory-files.ts'
+import type { OpenOptions } from './log-directories.ts'
+import { loadLog, readTopicId } from './log-loader.ts'
+import { SegmentedLog } from './segmented-log.ts'
+import type { StorageContext } from './storage-context.ts'
+
+export interface LoadProgress {
+  readonly directory: string
+  readonly partitions: number
+  readonly opened: number
+  /** Bytes that recovery has read so far. */
+  readonly recoveredBytes: number
+}
+
+/** A partition whose directory is there, but cannot be used. */
+export interface UnopenedPartition {
+  readonly directory: string
+  readonly name: string
+  readonly reason: string
+}
+
+export interface LoadedDirectory {
+  readonly logs: readonly SegmentedLog[]
+  readonly unopened: readonly UnopenedPartition[]
+}
+
+/** Kafka's own metadata log: whoever runs the quorum opens it. */
+const metadataTopic = '__cluster_metadata'
+const bootFileName = 'millrace-boot'
+const maxBootFileBytes = 1024
+const opensAtOnce = 4
+const yieldAfterMs = 5
+const removeDelayMs = 1000
+
+/** Opens all partitions of one directory. */
+export async function loadDirectory(
+  context: StorageContext,
+  claim: ClaimedDirectory,
+  options: OpenOptions,
+): Promise<LoadedDirectory> {
+  const loader = new DirectoryLoader(context, claim, options)
+  try {
+    await loader.load()
+  } catch (error) {
+    assert(error instanceof DiskError, 'a disk throws disk errors only')
+    claim.directory.fail(error)
+  }
+  return loader
+}
+
+class DirectoryLoader implements LoadedDirectory {
+  readonly logs: SegmentedLog[] = []
+  readonly unopened: UnopenedPartition[] = []
+  readonly #context: StorageContext
+  readonly #claim: ClaimedDirectory
+  readonly #options: OpenOptions
+  readonly #path: string
+  #recoveryPoints = new Map<string, number>()
+  #logStarts = new Map<string, number>()
+  #highWatermarks = new Map<string, number>()
+  #isClean = false
+  #isPageCacheKept = false
+  #partitions = 0
+  #recoveredBytes = 0
+  #lastYieldMs = 0
+
+  constructor(context: StorageContext, claim: ClaimedDirectory, options: OpenOptions) {
+    this.#context = context
+    this.#claim = claim
+    this.#options = options
+    this.#path = claim.directory.path
+  }
+
+  async load(): Promise<void> {
+    const { disk } = this.#context
+    this.#isClean = this.#claim.cleanShutdown !== undefined
+    this.#isPageCacheKept = this.#isSameBoot()
+    if (this.#isClean) await removeCleanShutdown(disk, this.#path)
+    if (this.#options.bootId !== undefined) disk.writeSmallFile(`${this.#path}/${bootFileName}`, this.#bootFile())
+    this.#recoveryPoints = this.#checkpoint('recovery-point-offset-checkpoint')
+    this.#logStarts = this.#checkpoint('log-start-offset-checkpoint')
+    this.#highWatermarks = this.#checkpoint('replication-offset-checkpoint')
+    const names = disk.list(this.#path).flatMap(({ name, isDirectory }) => {
+      const parsed = isDirectory ? parsePartitionDirectoryName(name) : undefined
+      return parsed === undefined || parsed.topic === metadataTopic ? [] : [{ name, ...parsed }]
+    })
+    const partitions = names.filter(({ kind }) => kind === 'current')
+    for (const { name, kind } of names) if (kind === 'delete') this.#removeSoon(`${this.#path}/${name}`)
+    this.#partitions = partitions.length
+    await this.#openAll(partitions)
+  }
+
+  #isSameBoot(): boolean {
+    const { bootId } = this.#options
+    if (bootId === undefined) return false
+    const bytes = this.#context.disk.readSmallFile(`${this.#path}/${bootFileName}`, maxBootFileBytes)
+    return bytes?.equals(this.#bootFile()) ?? false
+  }
+
+  #bootFile(): Buffer {
+    return Buffer.from(JSON.stringify({ version: 1, bootId: this.#options.bootId }))
+  }
+
+  /** A checkpoint that cannot be read says nothing: the conservative answer is that nothing is synced. */
+  #checkpoint(name: OffsetCheckpointName): Map<string, number> {
+    const offsets = readOffsetCheckpoint(this.#context.disk, this.#path, name)
+    if (offsets !== undefined) return offsets
+    this.#isClean = false
+    this.#context.faults.damaged({
+      path: `${this.#path}/${name}`,
+      position: 0,
+      length: undefined,
+      offset: undefined,
+      reason: 'the checkpoint cannot be read',
+    })
+    return new Map()
+  }
+
+  async #openAll(partitions: readonly ({ name: string } & PartitionDirectoryName)[]): Promise<void> {
+    let next = 0
+    const worker = async () => {
+      while (next < partitions.length) {
+        await this.#open(partitions[next++])
+        await this.#yieldSometimes()
+      }
+    }
+    await Promise.all(Array.from({ length: opensAtOnce }, worker))
+    this.#tellProgress()
+  }
+
+  async #open({ name, topic, partition }: { name: string; topic: string; partition: number }): Promise<void> {
+    const path = `${this.#path}/${name}`
+    const topicId = readTopicId(this.#context, path)
+    if (topicId === undefined) return this.#leave(name, 'partition.metadata is missing or damaged')
+    if (this.#options.isStray({ topic, topicId, partition })) return this.#setAside(name, topic, partition)
+    const loaded = await loadLog(this.#context, {
+      topicId,
+      topic,
+      partition,
+      path,
+      config: this.#options.configOf(topic),
+      isClean: this.#isClean,
+      isPageCacheKept: this.#isPageCacheKept,
+      recoveryPoint: this.#recoveryPoints.get(name) ?? 0,
+      logStartOffset: this.#logStarts.get(name) ?? 0,
+      highWatermark: this.#highWatermarks.get(name) ?? 0,
+      damageFound: damage => this.#context.faults.damaged(damage),
+      progress: bytes => {
+        this.#recoveredBytes += bytes
+      },
+    })
+    const log = new SegmentedLog(this.#context, this.#claim.directory, loaded)
+    this.#claim.directory.add(log)
+    this.logs.push(log)
+  }
+
+  #leave(name: string, reason: string): void {
+    this.unopened.push({ directory: this.#path, name, reason })
+  }
+
+  #setAside(name: string, topic: string, partition: number): void {
+    const id = this.#context.random.bytes(16).toString('hex')
+    const to = renamedDirectoryName({ topic, partition }, 'stray', id)
+    this.#context.disk.rename(`${this.#path}/${name}`, `${this.#path}/${to}`)
+    this.#leave(to, 'the cluster does not know the partition')
+  }
+
+  #removeSoon(path: string): void {
+    this.#context.clock.after(removeDelayMs, () => {
+      this.#context.disk.remove(path).catch(error => this.#claim.directory.writeFailed(error))
+    })
+  }
+
+  async #yieldSometimes(): Promise<void> {
+    const { monotonicMs } = this.#context.clock.now()
+    if (monotonicMs - this.#lastYieldMs < yieldAfterMs) return
+    this.#tellProgress()
+    await this.#context.clock.yieldTurn()
+    this.#lastYieldMs = this.#context.clock.now().monotonicMs
+  }
+
+  #tellProgress(): void {
+    this.#options.progress?.({
+      directory: this.#path,
+      partitions: this.#partitions,
+      opened: this.logs.length,
+      recoveredBytes: this.#recoveredBytes,
+    })
+  }
+}

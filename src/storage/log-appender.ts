@@ -1,0 +1,241 @@
+import { assert } from '../base/assert.ts'
+import { ErrorCode } from '../base/error-code.ts'
+import type { Duplicate, NeedsUnpacking, Refusal, Reservation, ReserveRequest } from '../core/log/partition-log.ts'
+import { encodeProducerSnapshot } from '../core/log/producer-snapshot.ts'
+import { mustRoll } from '../core/log/segment-rolling.ts'
+import { DiskError } from '../io/disk.ts'
+import {
+  batchHeaderBytes,
+  batchSizeAt,
+  readBaseOffset,
+  readBatchSize,
+  readLastOffset,
+  readMaxTimestamp,
+  readPartitionLeaderEpoch,
+} from '../records/batch.ts'
+import { findBatchProblem } from './batch-scan.ts'
+import type { LogFlusher } from './log-flusher.ts'
+import type { LogReader } from './log-reader.ts'
+import type { LogState } from './log-state.ts'
+import { LogWriter, maxGatheredBytes, type Write } from './log-writer.ts'
+import { refuse, reserveBatch } from './reservation.ts'
+import { Segment, SegmentIndexes } from './segment.ts'
+import { loadIndexesNow } from './segment-indexes.ts'
+import { TailCache } from './tail-cache.ts'
+
+/** Takes batches into one log, and brings it back to where it was when they could not be written. */
+export class LogAppender {
+  readonly #state: LogState
+  readonly #reader: LogReader
+  readonly #flusher: LogFlusher
+  readonly #writer: LogWriter
+
+  constructor(state: LogState, reader: LogReader, flusher: LogFlusher) {
+    this.#state = state
+    this.#reader = reader
+    this.#flusher = flusher
+    this.#writer = new LogWriter(this, state.context.turn, state.context.openFiles)
+  }
+
+  get isIdle(): boolean {
+    return this.#writer.isIdle
+  }
+
+  reserve(request: ReserveRequest): Reservation | Duplicate | Refusal | NeedsUnpacking {
+    const refusal = this.#refusal()
+    return refusal ?? reserveBatch(this.#state.context.validator, this.#state, request)
+  }
+
+  append({ baseOffset, bytes }: Reservation): void {
+    assert(baseOffset === this.#state.nextOffset, 'a reservation is appended in the turn in which it was made')
+    assert(this.#state.isWritable, 'a reservation is appended in the turn in which it was made')
+    this.#rollBefore(bytes, 0)
+    this.#take(bytes, 0, bytes.length)
+  }
+
+  appendAsFollower(batches: Buffer): Refusal | undefined {
+    const refusal = this.#refusal() ?? checkContinues(this.#state, batches)
+    if (refusal !== undefined) return refusal
+    let start = 0
+    let at = 0
+    for (let size = batchSizeAt(batches, at); size > 0; size = batchSizeAt(batches, at)) {
+      if (this.#mustRollBefore(batches, at, at - start)) {
+        this.#take(batches, start, at)
+        start = at
+        this.#roll(this.#state.nextOffset)
+      }
+      at += size
+    }
+    this.#take(batches, start, at)
+    return undefined
+  }
+
+  /** Begins a new segment, if the active one holds anything and the directory can be written. */
+  roll(): void {
+    if (this.#refusal() === undefined && this.#state.segments.active.sizeBytes > 0) this.#roll(this.#state.nextOffset)
+  }
+
+  /** Resolves when no append is in flight. */
+  async whenIdle(): Promise<void> {
+    while (!this.isIdle) await this.#state.context.clock.yieldTurn()
+  }
+
+  writeCompleted(write: Write): void {
+    if (this.#state.isClosed) return
+    const { segment, endOffset, mark } = write
+    this.#flusher.writeCompleted({ offset: endOffset, segment, position: mark.sizeBytes + write.byteLength })
+  }
+
+  fileCreated(): void {
+    this.#state.isNameSynced = false
+  }
+
+  writesFailed(first: Write, error: DiskError): void {
+    const state = this.#state
+    if (state.isClosed) return
+    const { segment, mark, fromOffset } = first
+    for (const dropped of state.segments.removeAfter(segment))
+      assert(!dropped.isOnDisk, 'a new segment waits for the old')
+    segment.isSealed = false
+    segment.restore(mark)
+    state.producers.rollBack(fromOffset)
+    state.epochs.truncateToLength(first.epochEntries)
+    state.nextOffset = fromOffset
+    this.#reader.forget(fromOffset)
+    state.directory.writeFailed(error)
+    if (!state.directory.isOffline && segment.file !== undefined) this.#cut(segment, mark.sizeBytes)
+    state.listener.appendsFailed({ fromOffset, isOffline: state.directory.isOffline })
+  }
+
+  #cut(segment: Segment, sizeBytes: number): void {
+    try {
+      segment.file?.truncate(sizeBytes)
+    } catch (error) {
+      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      this.#state.directory.fail(error)
+    }
+  }
+
+  #refusal(): Refusal | undefined {
+    if (this.#state.isWritable && !this.#writer.isFailing && this.#isPrepared()) return undefined
+    return refuse(ErrorCode.kafkaStorageError, 'the log directory cannot be written')
+  }
+
+  #isPrepared(): boolean {
+    try {
+      this.#prepare()
+      return true
+    } catch (error) {
+      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      this.#state.directory.writeFailed(error)
+      return false
+    }
+  }
+
+  #rollBefore(bytes: Buffer, at: number): void {
+    if (this.#mustRollBefore(bytes, at, 0)) this.#roll(this.#state.nextOffset)
+  }
+
+  /** `untaken` bytes go to the active segment before the batch. */
+  #mustRollBefore(bytes: Buffer, at: number, untaken: number): boolean {
+    const { config, segments, context } = this.#state
+    const { active } = segments
+    const indexes = active.indexes as SegmentIndexes
+    return mustRoll(
+      {
+        baseOffset: active.baseOffset,
+        sizeBytes: active.sizeBytes + untaken,
+        offsetIndexEntries: indexes.offsets.length,
+        timeIndexEntries: indexes.times.length,
+        firstTimestamp: active.firstTimestamp,
+        createdWallMs: active.createdWallMs,
+        jitterMs: active.jitterMs,
+        batchBytes: readBatchSize(bytes, at),
+        batchLastOffset: readLastOffset(bytes, at),
+        batchMaxTimestamp: readMaxTimestamp(bytes, at),
+        wallMs: context.clock.now().wallMs,
+      },
+      config,
+    )
+  }
+
+  /** What an append needs of the active segment comes into memory, when it is the first since the log was opened. */
+  #prepare(): void {
+    const { active } = this.#state.segments
+    if (active.isPrepared) return
+    loadIndexesNow(this.#state.context, active)
+    if (active.sizeBytes > 0) {
+      const header = Buffer.allocUnsafe(batchHeaderBytes)
+      const length = this.#state.context.openFiles.use(active).readNow(0, header)
+      active.firstTimestamp = length === batchHeaderBytes ? readMaxTimestamp(header, 0) : undefined
+    }
+    active.prepare()
+  }
+
+  #roll(baseOffset: number): void {
+    const { segments, home, context, config, producers } = this.#state
+    this.#writer.writeGathered()
+    segments.active.seal()
+    const { wallMs } = context.clock.now()
+    const jitterMs = config.segmentJitterMs > 0 ? context.random.below(config.segmentJitterMs) : 0
+    const segment = new Segment(home, baseOffset, { createdWallMs: wallMs, jitterMs, isOnDisk: false })
+    segment.indexes = new SegmentIndexes()
+    segment.snapshotBefore = encodeProducerSnapshot(producers.entries)
+    segments.add(segment)
+  }
+
+  /** Takes in whole batches, which all go to the active segment. */
+  #take(bytes: Buffer, start: number, end: number): void {
+    if (start === end) return
+    const state = this.#state
+    const segment = state.segments.active
+    const write = this.#writer.begin(segment, state.nextOffset, state.epochs.length)
+    const position = segment.sizeBytes
+    const baseOffset = state.nextOffset
+    for (let at = start; at < end; at += readBatchSize(bytes, at)) this.#note(segment, bytes, at)
+    state.isChanged = true
+    const run = start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end)
+    write.endOffset = state.nextOffset
+    if (write.byteLength + run.length > maxGatheredBytes) {
+      this.#writer.writeNow(write, run)
+      return
+    }
+    this.#reader.tail ??= new TailCache(state.context.ring, state.context.limits.tailBytesPerPartition)
+    const place = { baseOffset, endOffset: state.nextOffset, segmentBaseOffset: segment.baseOffset, position }
+    this.#writer.gather(write, this.#reader.tail.add(run, place))
+  }
+
+  #note(segment: Segment, bytes: Buffer, at: number): void {
+    const { epochs, producers, home } = this.#state
+    const startOffset = readBaseOffset(bytes, at)
+    if (epochs.assign({ leaderEpoch: readPartitionLeaderEpoch(bytes, at), startOffset }))
+      this.#state.areEpochsUnsaved = true
+    segment.note(bytes, at, home.indexIntervalBytes)
+    const aborted = producers.append(bytes, at)
+    if (aborted !== undefined) segment.addAborted(aborted)
+    this.#state.nextOffset = segment.nextOffset
+  }
+}
+
+/** A refusal unless the bytes are whole and valid batches (the last may be cut off) that follow the end of the log. */
+function checkContinues({ nextOffset, epochs }: LogState, batches: Buffer): Refusal | undefined {
+  let from = nextOffset
+  let epoch = epochs.latestEpoch
+  let at = 0
+  for (;;) {
+    const size = batchSizeAt(batches, at)
+    if (size === 0)
+      return at > 0 || batches.length === 0 ? undefined : refuse(ErrorCode.corruptMessage, 'the batch is cut off')
+    if (size < 0) return refuse(ErrorCode.corruptMessage, 'there is no batch here')
+    const problem = findBatchProblem(batches, at, size, { from: 0, to: Number.MAX_SAFE_INTEGER })
+    if (problem !== undefined) return refuse(ErrorCode.corruptMessage, problem)
+    const leaderEpoch = readPartitionLeaderEpoch(batches, at)
+    if (readBaseOffset(batches, at) < from)
+      return refuse(ErrorCode.offsetOutOfRange, 'the batch does not follow the log')
+    if (leaderEpoch < epoch)
+      return refuse(ErrorCode.fencedLeaderEpoch, 'the batch is of an older leader epoch than the log')
+    from = readLastOffset(batches, at) + 1
+    epoch = leaderEpoch
+    at += size
+  }
+}

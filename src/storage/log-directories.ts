@@ -1,0 +1,252 @@
+import { assert } from '../base/assert.ts'
+import { ErrorCode } from '../base/error-code.ts'
+import type { Uuid } from '../base/uuid.ts'
+import { partitionDirectoryName, renamedDirectoryName } from '../core/log/file-names.ts'
+import type { LogConfig } from '../core/log/partition-log.ts'
+import type { Timer } from '../io/clock.ts'
+import { DiskError } from '../io/disk.ts'
+import type { ClaimedDirectory } from './directory-claim.ts'
+import { writeCleanShutdown } from './directory-files.ts'
+import { type LoadProgress, loadDirectory, type UnopenedPartition } from './directory-loader.ts'
+import type { LogDirectory } from './log-directory.ts'
+import { createLogFiles, newLog } from './log-loader.ts'
+import { SegmentedLog } from './segmented-log.ts'
+import type { StorageContext } from './storage-context.ts'
+
+export interface OpenOptions {
+  readonly directories: readonly ClaimedDirectory[]
+  /** The settings of a topic's logs, as they are known when the logs are opened. */
+  readonly configOf: (topic: string) => LogConfig
+  /** The cluster does not know the partition, or not here: its directory is set aside under the suffix `-stray`. */
+  readonly isStray: (partition: { topic: string; topicId: Uuid; partition: number }) => boolean
+  readonly intervals?: Partial<StorageIntervals>
+  /**
+   * Names one run of the machine, if that is known: when an earlier process of the same run ended without closing, what it
+   * wrote is in the files even if it was not synced.
+   */
+  readonly bootId?: string
+  readonly progress?: (progress: LoadProgress) => void
+}
+
+export interface StorageIntervals {
+  /** `log.flush.offset.checkpoint.interval.ms`. */
+  readonly recoveryPointCheckpointMs: number
+  /** `log.flush.start.offset.checkpoint.interval.ms`. */
+  readonly logStartCheckpointMs: number
+  /** `replica.high.watermark.checkpoint.interval.ms`. */
+  readonly highWatermarkCheckpointMs: number
+  /** `log.retention.check.interval.ms`. */
+  readonly retentionCheckMs: number
+}
+
+const defaultIntervals: StorageIntervals = {
+  recoveryPointCheckpointMs: 60_000,
+  logStartCheckpointMs: 60_000,
+  highWatermarkCheckpointMs: 5_000,
+  retentionCheckMs: 300_000,
+}
+
+export interface NewPartition {
+  readonly topic: string
+  readonly topicId: Uuid
+  readonly partition: number
+  readonly config: LogConfig
+  /** Where to put it; the directory with the fewest partitions unless given. */
+  readonly directoryId?: Uuid
+}
+
+export type CreateResult =
+  | { readonly type: 'created'; readonly log: SegmentedLog }
+  | { readonly type: 'refused'; readonly errorCode: ErrorCode; readonly message: string }
+
+/** All logs of a broker, in all its log directories. */
+export class LogDirectories {
+  readonly #context: StorageContext
+  readonly #claims: readonly ClaimedDirectory[]
+  readonly #logs = new Map<string, SegmentedLog>()
+  readonly #unopened: UnopenedPartition[] = []
+  readonly #timers = new Set<Timer>()
+  #isClosed = false
+
+  private constructor(context: StorageContext, claims: readonly ClaimedDirectory[]) {
+    this.#context = context
+    this.#claims = claims
+  }
+
+  /** Opens every partition that the directories hold. A directory that fails meanwhile is offline; the others open. */
+  static async open(context: StorageContext, options: OpenOptions): Promise<LogDirectories> {
+    const opened = new LogDirectories(context, options.directories)
+    for (const claim of options.directories) {
+      const loaded = await loadDirectory(context, claim, options)
+      for (const log of loaded.logs) opened.#logs.set(keyOf(log.topicId, log.partition), log)
+      opened.#unopened.push(...loaded.unopened)
+    }
+    opened.#startTimers({ ...defaultIntervals, ...options.intervals })
+    return opened
+  }
+
+  get directories(): readonly LogDirectory[] {
+    return this.#claims.map(claim => claim.directory)
+  }
+
+  get logs(): Iterable<SegmentedLog> {
+    return this.#logs.values()
+  }
+
+  /** Partitions whose directories are there but could not be read: they must not be taken for absent. */
+  get unopened(): readonly UnopenedPartition[] {
+    return this.#unopened
+  }
+
+  get(topicId: Uuid, partition: number): SegmentedLog | undefined {
+    return this.#logs.get(keyOf(topicId, partition))
+  }
+
+  /** The log of the partition, made if it is not there. Its files are durable after the first flush. */
+  create(request: NewPartition): CreateResult {
+    const { topic, topicId, partition, config } = request
+    assert(!this.#isClosed, 'no log is made after closing')
+    const present = this.get(topicId, partition)
+    if (present !== undefined) return { type: 'created', log: present }
+    const directory = this.#choose(request.directoryId)
+    if (directory === undefined) return refused(ErrorCode.kafkaStorageError, 'no log directory can be written')
+    const name = partitionDirectoryName(topic, partition)
+    if (this.#isTaken(name)) return refused(ErrorCode.inconsistentTopicId, `another topic's ${name} is in the way`)
+    const path = `${directory.path}/${name}`
+    try {
+      createLogFiles(this.#context, path, topicId, 0)
+    } catch (error) {
+      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      directory.writeFailed(error)
+      return refused(ErrorCode.kafkaStorageError, error.message)
+    }
+    const loaded = newLog(this.#context, { topicId, topic, partition, path, config })
+    const log = new SegmentedLog(this.#context, directory, loaded)
+    directory.add(log)
+    this.#logs.set(keyOf(topicId, partition), log)
+    return { type: 'created', log }
+  }
+
+  /**
+   * The log is gone when this returns, and its name free; the files go after `file.delete.delay.ms`. What is being sent from
+   * them is still good.
+   */
+  delete(log: SegmentedLog): void {
+    const { directory } = log
+    log.abandon()
+    this.#logs.delete(keyOf(log.topicId, log.partition))
+    directory.remove(log)
+    if (directory.isOffline) return
+    const id = this.#context.random.bytes(16).toString('hex')
+    const renamed = `${directory.path}/${renamedDirectoryName(log, 'delete', id)}`
+    try {
+      this.#context.disk.rename(log.path, renamed)
+    } catch (error) {
+      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      directory.writeFailed(error)
+      return
+    }
+    this.#after(log.config.fileDeleteDelayMs, () => this.#remove(directory, renamed))
+  }
+
+  /**
+   * Closes all logs so that they open again without reading a batch, and marks each directory clean for which that
+   * succeeded. `brokerEpoch` goes into the marker; -1 when the broker never had one.
+   */
+  async close({ brokerEpoch }: { brokerEpoch: number }): Promise<void> {
+    assert(!this.#isClosed, 'log directories are closed once')
+    this.#isClosed = true
+    for (const timer of this.#timers) timer.cancel()
+    await Promise.all(this.#claims.map(claim => this.#closeDirectory(claim, brokerEpoch)))
+  }
+
+  async #closeDirectory({ directory, lock }: ClaimedDirectory, brokerEpoch: number): Promise<void> {
+    const logs = [...this.#logs.values()].filter(log => log.directory === directory)
+    try {
+      await closeAll(logs)
+      if (directory.isOffline) return
+      await directory.saveRecoveryPoints()
+      await directory.saveLogStarts()
+      await directory.saveHighWatermarks()
+      if (!directory.hasFailed && directory.isWritable)
+        await writeCleanShutdown(this.#context.disk, directory.path, brokerEpoch)
+    } catch (error) {
+      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      directory.writeFailed(error)
+    } finally {
+      directory.close()
+      lock.release()
+    }
+  }
+
+  #choose(id: Uuid | undefined): LogDirectory | undefined {
+    const usable = this.directories.filter(
+      directory => directory.isWritable && (id === undefined || directory.id === id),
+    )
+    return usable.reduce<LogDirectory | undefined>((best, directory) => {
+      return best === undefined || directory.logs.size < best.logs.size ? directory : best
+    }, undefined)
+  }
+
+  #isTaken(name: string): boolean {
+    if (this.#unopened.some(partition => partition.name === name)) return true
+    return this.directories.some(directory => directory.logs.has(name))
+  }
+
+  async #remove(directory: LogDirectory, path: string): Promise<void> {
+    try {
+      if (!directory.isOffline) await this.#context.disk.remove(path)
+    } catch (error) {
+      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      directory.writeFailed(error)
+    }
+  }
+
+  #startTimers(intervals: StorageIntervals): void {
+    this.#every(intervals.recoveryPointCheckpointMs, directory => directory.saveRecoveryPoints())
+    this.#every(intervals.logStartCheckpointMs, directory => directory.saveLogStarts())
+    this.#every(intervals.highWatermarkCheckpointMs, directory => directory.saveHighWatermarks())
+  }
+
+  #every(intervalMs: number, act: (directory: LogDirectory) => Promise<void>): void {
+    this.#after(intervalMs, async () => {
+      for (const directory of this.directories) {
+        if (!directory.isOffline) await act(directory).catch(error => directory.writeFailed(error))
+      }
+      if (!this.#isClosed) this.#every(intervalMs, act)
+    })
+  }
+
+  #after(delayMs: number, act: () => Promise<void>): void {
+    const timer = this.#context.clock.after(delayMs, () => {
+      this.#timers.delete(timer)
+      void act()
+    })
+    this.#timers.add(timer)
+  }
+}
+
+const closesAtOnce = 8
+
+/** Closes them a few at a time. Rejects with the first error, after all have been tried. */
+async function closeAll(logs: readonly SegmentedLog[]): Promise<void> {
+  let next = 0
+  let failure: unknown
+  const worker = async () => {
+    while (next < logs.length) {
+      await logs[next++].close().catch(error => {
+        failure ??= error
+      })
+    }
+  }
+  await Promise.all(Array.from({ length: closesAtOnce }, worker))
+  if (failure !== undefined) throw failure
+}
+
+function keyOf(topicId: Uuid, partition: number): string {
+  return `${topicId}-${partition}`
+}
+
+function refused(errorCode: ErrorCode, message: string): CreateResult {
+  return { type: 'refused', errorCode, message }
+}

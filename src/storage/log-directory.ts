@@ -1,0 +1,141 @@
+import { assert } from '../base/assert.ts'
+import type { Uuid } from '../base/uuid.ts'
+import type { OffsetCheckpointEntry } from '../core/log/checkpoint-text.ts'
+import { partitionDirectoryName } from '../core/log/file-names.ts'
+import type { DiskError } from '../io/disk.ts'
+import { CheckpointWriter } from './checkpoint-writer.ts'
+import type { OffsetCheckpointName } from './directory-files.ts'
+import type { StorageContext } from './storage-context.ts'
+
+/**
+ * `full`: appends are refused, reads go on, room is looked for each second. `offline`: nothing is read or written until the
+ * broker starts again.
+ */
+export type LogDirectoryState = 'online' | 'full' | 'offline'
+
+const retryMs = 1000
+/** Room that must be there again before appends are taken. */
+const minFreeBytes = 1024 * 1024
+
+/** What a directory has to know of a log for its checkpoints. */
+export interface DirectoryLog {
+  readonly topic: string
+  readonly partition: number
+  readonly recoveryPoint: number
+  readonly logStartOffset: number
+  readonly highWatermark: number
+}
+
+/** One of the broker's `log.dirs`: the unit that fails. */
+export class LogDirectory {
+  readonly path: string
+  /** The `directory.id` of its meta.properties. */
+  readonly id: Uuid
+  readonly #context: StorageContext
+  readonly #logs = new Map<string, DirectoryLog>()
+  readonly #recoveryPoints: CheckpointWriter
+  readonly #logStarts: CheckpointWriter
+  readonly #highWatermarks: CheckpointWriter
+  #state: LogDirectoryState = 'online'
+  #hasFailed = false
+
+  constructor(context: StorageContext, path: string, id: Uuid) {
+    this.#context = context
+    this.path = path
+    this.id = id
+    const writer = (name: OffsetCheckpointName, offsetOf: (log: DirectoryLog) => number) => {
+      return new CheckpointWriter(context.disk, path, name, () => this.#entries(offsetOf))
+    }
+    this.#recoveryPoints = writer('recovery-point-offset-checkpoint', log => log.recoveryPoint)
+    this.#logStarts = writer('log-start-offset-checkpoint', log => log.logStartOffset)
+    this.#highWatermarks = writer('replication-offset-checkpoint', log => log.highWatermark)
+  }
+
+  get logs(): ReadonlyMap<string, DirectoryLog> {
+    return this.#logs
+  }
+
+  add(log: DirectoryLog): void {
+    const name = partitionDirectoryName(log.topic, log.partition)
+    assert(!this.#logs.has(name), 'a directory has one log of a partition')
+    this.#logs.set(name, log)
+  }
+
+  remove(log: DirectoryLog): void {
+    this.#logs.delete(partitionDirectoryName(log.topic, log.partition))
+  }
+
+  /** Resolve when what holds now is durable; reject with `DiskError`. */
+  saveRecoveryPoints(): Promise<void> {
+    return this.#recoveryPoints.save()
+  }
+
+  saveLogStarts(): Promise<void> {
+    return this.#logStarts.save()
+  }
+
+  saveHighWatermarks(): Promise<void> {
+    return this.#highWatermarks.save()
+  }
+
+  #entries(offsetOf: (log: DirectoryLog) => number): OffsetCheckpointEntry[] {
+    return [...this.#logs.values()].map(log => {
+      return { topic: log.topic, partition: log.partition, offset: offsetOf(log) }
+    })
+  }
+
+  get state(): LogDirectoryState {
+    return this.#state
+  }
+
+  get isOffline(): boolean {
+    return this.#state === 'offline'
+  }
+
+  get isWritable(): boolean {
+    return this.#state === 'online'
+  }
+
+  /** A write, or what goes with one, has failed. Without room the directory is full, otherwise offline. */
+  writeFailed(error: DiskError): void {
+    if (error.code !== 'noSpace' && error.code !== 'tooManyOpenFiles') this.fail(error)
+    if (this.#state !== 'online') return
+    this.#state = 'full'
+    this.#context.faults.directoryFull(this.path, error)
+    this.#context.clock.after(retryMs, () => void this.#lookForRoom())
+  }
+
+  /** One bad sector does not take the directory down, nor a file that cannot be opened for lack of descriptors. */
+  readFailed(error: DiskError): void {
+    this.#context.faults.readFailed(this.path, error)
+  }
+
+  /** Goes offline for the rest of this process's life. */
+  fail(error: DiskError): void {
+    if (this.#state === 'offline') return
+    this.#state = 'offline'
+    this.#hasFailed = true
+    this.#context.faults.directoryFailed(this.path, error)
+  }
+
+  /** The directory is given up by whoever used it; no fault is told. */
+  close(): void {
+    this.#state = 'offline'
+  }
+
+  get hasFailed(): boolean {
+    return this.#hasFailed
+  }
+
+  async #lookForRoom(): Promise<void> {
+    const free = await this.#context.disk.freeBytes(this.path).catch(() => 0)
+    if (this.#state !== 'full') return
+    if (free < minFreeBytes) {
+      this.#context.clock.after(retryMs, () => void this.#lookForRoom())
+      return
+    }
+    assert(this.#state === 'full', 'only a full directory becomes writable again')
+    this.#state = 'online'
+    this.#context.faults.directoryWritable(this.path)
+  }
+}

@@ -1,0 +1,233 @@
+import { assert } from '../base/assert.ts'
+import { leaderEpochFileName, segmentFileName } from '../core/log/file-names.ts'
+import { encodeProducerSnapshot } from '../core/log/producer-snapshot.ts'
+import { encodeTransactionIndex } from '../core/log/transaction-index.ts'
+import { DiskError, replaceFile } from '../io/disk.ts'
+import type { LogState } from './log-state.ts'
+import type { Segment } from './segment.ts'
+import { rebuildIndexes } from './segment-indexes.ts'
+import type { LogPosition } from './segment-list.ts'
+
+interface Waiter {
+  readonly offset: number
+  readonly resolve: () => void
+  readonly reject: (error: DiskError) => void
+}
+
+/**
+ * Makes one log durable: one sync in flight at a time, the next covers all that came since. Files of sealed segments are
+ * completed in the background; the recovery point moves past a segment only then.
+ */
+export class LogFlusher {
+  readonly #state: LogState
+  readonly #waiters: Waiter[] = []
+  /** Until this offset somebody wants the log synced. */
+  #wantedOffset = 0
+  #isRunning = false
+  #finishing: Promise<void> | undefined
+
+  constructor(state: LogState) {
+    this.#state = state
+  }
+
+  /** Writes have completed up to here. The log end follows at once, unless `flush.messages` asks for a sync first. */
+  writeCompleted(position: LogPosition): void {
+    const state = this.#state
+    assert(position.offset >= state.written.offset, 'writes complete in order')
+    state.written = position
+    const mustSync = position.offset - state.flushedOffset >= state.config.flushMessages
+    if (mustSync) this.request()
+    else this.#moveLogEnd(position)
+    if (state.segments.all.length > 1) void this.finishSealed()
+  }
+
+  /** Somebody wants everything that is written by now to be durable; the listener is told when it is. */
+  request(): void {
+    this.#wantedOffset = Math.max(this.#wantedOffset, this.#state.written.offset)
+    if (this.#isRunning || this.#wantedOffset <= this.#state.flushedOffset) return
+    this.#isRunning = true
+    void this.#run()
+  }
+
+  /** Resolves when everything written by now is durable; rejects when that has failed. */
+  flush(): Promise<void> {
+    const { written, flushedOffset, isNameSynced } = this.#state
+    if (written.offset <= flushedOffset && isNameSynced) return Promise.resolve()
+    const done = new Promise<void>((resolve, reject) => this.#waiters.push({ offset: written.offset, resolve, reject }))
+    this.#wantedOffset = Math.max(this.#wantedOffset, written.offset)
+    if (!this.#isRunning) {
+      this.#isRunning = true
+      void this.#run()
+    }
+    return done
+  }
+
+  /** Writes and syncs the files of sealed segments, oldest first. Resolves when none is left, also after a failure. */
+  finishSealed(): Promise<void> {
+    this.#finishing ??= this.#finishAll().finally(() => {
+      this.#finishing = undefined
+    })
+    return this.#finishing
+  }
+
+  /** What was cut is no longer synced. */
+  cut(endOffset: number): void {
+    const state = this.#state
+    state.flushedOffset = Math.min(state.flushedOffset, endOffset)
+    state.recoveryPoint = Math.min(state.recoveryPoint, endOffset)
+    this.#wantedOffset = Math.min(this.#wantedOffset, endOffset)
+  }
+
+  #moveLogEnd(position: LogPosition): void {
+    const state = this.#state
+    if (position.offset <= state.logEnd.offset) return
+    state.logEnd = position
+    state.producers.complete(position.offset)
+    state.hints.add(position)
+    state.listener.logEndOffsetMoved()
+  }
+
+  async #run(): Promise<void> {
+    const state = this.#state
+    try {
+      do {
+        const target = state.written
+        const { removals } = state.segments
+        await this.#syncUpTo(target)
+        if (removals === state.segments.removals) this.#synced(target)
+      } while ((this.#wantedOffset > state.flushedOffset || this.#waiters.length > 0) && state.hasFiles)
+      if (!state.hasFiles) this.#giveUp(new DiskError('notFound', 'sync', state.home.path))
+    } catch (error) {
+      this.#giveUp(state.failed(error))
+    } finally {
+      this.#isRunning = false
+    }
+  }
+
+  async #syncUpTo(target: LogPosition): Promise<void> {
+    const { segments } = this.#state
+    if (!this.#state.isNameSynced) await this.#syncNames()
+    for (const segment of [...segments.all]) {
+      const end = segment === target.segment ? target.position : segment.sizeBytes
+      if (segment.syncedBytes < end) await this.#syncSegment(segment, end)
+      if (segment === target.segment) break
+    }
+  }
+
+  #giveUp(error: DiskError): void {
+    for (const waiter of this.#waiters.splice(0)) waiter.reject(error)
+  }
+
+  /** A file that is not in a synced directory is lost with the power, however often it was synced itself. */
+  async #syncNames(): Promise<void> {
+    const { disk } = this.#state.context
+    this.#state.isNameSynced = true
+    await disk.syncDirectory(this.#state.home.path)
+    await disk.syncDirectory(this.#state.directory.path)
+  }
+
+  async #syncSegment(segment: Segment, end: number): Promise<void> {
+    const file = this.#state.context.openFiles.use(segment)
+    file.retain()
+    try {
+      await file.sync()
+      segment.syncedBytes = Math.max(segment.syncedBytes, Math.min(end, segment.sizeBytes))
+      if (segment.syncedBytes === segment.sizeBytes) segment.hasUnsyncedWrites = false
+    } finally {
+      file.release()
+    }
+  }
+
+  #synced(target: LogPosition): void {
+    const state = this.#state
+    const hasMoved = target.offset > state.flushedOffset
+    state.flushedOffset = Math.max(state.flushedOffset, target.offset)
+    this.#moveRecoveryPoint()
+    if (state.logEnd.offset < target.offset) this.#moveLogEnd(target)
+    const isDone = (waiter: Waiter) => waiter.offset <= state.flushedOffset
+    const done = this.#waiters.filter(isDone)
+    if (done.length > 0)
+      this.#waiters.splice(0, this.#waiters.length, ...this.#waiters.filter(waiter => !isDone(waiter)))
+    for (const waiter of done) waiter.resolve()
+    if (hasMoved) state.listener.flushedOffsetMoved()
+  }
+
+  #moveRecoveryPoint(): void {
+    const state = this.#state
+    if (state.segments.all.every(segment => segment.isFinished)) state.recoveryPoint = state.flushedOffset
+  }
+
+  async #finishAll(): Promise<void> {
+    const state = this.#state
+    try {
+      for (;;) {
+        const segment = state.segments.all.find(one => one.isSealed && !one.isFinished)
+        if (segment === undefined || !state.hasFiles) return
+        // Its last write has not completed; the next completion comes back here.
+        if (segment.appendsInFlight > 0 || state.written.offset < segment.nextOffset) return
+        await this.flush().catch(error => assert(error instanceof DiskError, 'a disk rejects with disk errors only'))
+        if (!state.hasFiles) return
+        if (state.segments.includes(segment) && segment.isSealed) await this.#finish(segment)
+      }
+    } catch (error) {
+      state.failed(error)
+    }
+  }
+
+  async #finish(segment: Segment): Promise<void> {
+    const { disk, indexCache } = this.#state.context
+    const next = this.#state.segments.after(segment) as Segment
+    await this.writeIndexes(segment)
+    for (const kind of ['index', 'timeindex', 'txnindex'] as const) {
+      if (kind !== 'txnindex' || segment.hasTransactionIndex) await disk.syncFile(segment.pathOf(kind))
+    }
+    if (next.snapshotBefore !== undefined) {
+      disk.writeSmallFile(next.pathOf('snapshot'), next.snapshotBefore)
+      await disk.syncFile(next.pathOf('snapshot'))
+      next.snapshotBefore = undefined
+    }
+    await this.saveEpochs()
+    await disk.syncDirectory(this.#state.home.path)
+    if (!this.#state.segments.includes(segment) || !segment.isSealed) return
+    segment.isFinished = true
+    this.#moveRecoveryPoint()
+    if (segment.indexes !== undefined) indexCache.touch(segment)
+  }
+
+  /** Kafka's index files of a segment that ends. */
+  async writeIndexes(segment: Segment): Promise<void> {
+    const { disk } = this.#state.context
+    if (segment.indexes === undefined || segment.indexes.missingBelow > 0) {
+      segment.indexes = await rebuildIndexes(this.#state.context, this.#state.segments, segment)
+    }
+    disk.writeSmallFile(segment.pathOf('index'), segment.indexes.offsets.encode())
+    disk.writeSmallFile(segment.pathOf('timeindex'), segment.indexes.times.encode())
+    if (!segment.hasTransactionIndex) return
+    disk.writeSmallFile(segment.pathOf('txnindex'), encodeTransactionIndex(segment.indexes.aborted))
+  }
+
+  async saveEpochs(): Promise<void> {
+    const state = this.#state
+    if (!state.areEpochsUnsaved) return
+    state.areEpochsUnsaved = false
+    await replaceFile(state.context.disk, `${state.home.path}/${leaderEpochFileName}`, state.epochs.encode())
+  }
+
+  /** The files that let the log be opened again without reading a batch. Nothing is appended any more. */
+  async close(): Promise<void> {
+    const state = this.#state
+    const { active } = state.segments
+    await this.flush()
+    await this.finishSealed()
+    if (!state.isChanged) return
+    if (!active.isOnDisk) state.context.openFiles.use(active)
+    if (active.isPrepared) {
+      active.endTimeIndex()
+      await this.writeIndexes(active)
+    }
+    const path = `${state.home.path}/${segmentFileName(state.nextOffset, 'snapshot')}`
+    state.context.disk.writeSmallFile(path, encodeProducerSnapshot(state.producers.entries))
+    await this.saveEpochs()
+    await state.context.disk.syncDirectory(state.home.path)
+  }
+}

@@ -1,0 +1,212 @@
+import { assert } from '../base/assert.ts'
+import type { Uuid } from '../base/uuid.ts'
+import {
+  decodePartitionMetadata,
+  encodePartitionMetadata,
+  leaderEpochFileName,
+  partitionMetadataFileName,
+  segmentFileName,
+} from '../core/log/file-names.ts'
+import { LeaderEpochs } from '../core/log/leader-epochs.ts'
+import type { LogConfig } from '../core/log/partition-log.ts'
+import { ProducerStates } from '../core/log/producer-states.ts'
+import { planSegments, type SegmentPlan } from '../core/log/segment-plan.ts'
+import { type RecoveringLog, recoverLog } from './log-recovery.ts'
+import type { LoadedLog } from './log-state.ts'
+import { loadSnapshot, producerStatesBefore } from './producer-recovery.ts'
+import { type LogHome, Segment, SegmentIndexes } from './segment.ts'
+import { SegmentList } from './segment-list.ts'
+import { scanSegment } from './segment-scan.ts'
+import type { StorageContext } from './storage-context.ts'
+import type { Damage } from './storage-faults.ts'
+
+export interface LoadRequest {
+  readonly topicId: Uuid
+  readonly topic: string
+  readonly partition: number
+  /** The log's own directory. */
+  readonly path: string
+  readonly config: LogConfig
+  /** The directory was shut down cleanly. */
+  readonly isClean: boolean
+  /** The process ended, but the machine went on: what it had written is in the files, synced or not. */
+  readonly isPageCacheKept: boolean
+  /** Of the checkpoints; 0 where they do not say. */
+  readonly recoveryPoint: number
+  readonly logStartOffset: number
+  readonly highWatermark: number
+  /** Recovery found bytes that cannot be read. */
+  readonly damageFound: (damage: Damage) => void
+  /** Bytes that recovery has read. */
+  readonly progress: (bytes: number) => void
+}
+
+const maxEpochFileBytes = 16 * 1024 * 1024
+
+/** Makes the directory of a new log. */
+export function createLogFiles(context: StorageContext, path: string, topicId: Uuid, startOffset: number): void {
+  const { disk } = context
+  disk.makeDirectory(path)
+  disk.writeSmallFile(`${path}/${partitionMetadataFileName}`, encodePartitionMetadata(topicId))
+  disk.open(`${path}/${segmentFileName(startOffset, 'log')}`, 'append').release()
+}
+
+/** What a new log is, without looking at its files. */
+export function newLog(
+  context: StorageContext,
+  { topicId, topic, partition, path, config }: Pick<LoadRequest, 'topicId' | 'topic' | 'partition' | 'path' | 'config'>,
+): LoadedLog {
+  const home: LogHome = { path, indexIntervalBytes: config.indexIntervalBytes }
+  const { wallMs } = context.clock.now()
+  const segment = new Segment(home, 0, { createdWallMs: wallMs, jitterMs: 0, isOnDisk: true })
+  segment.indexes = new SegmentIndexes()
+  return {
+    topicId,
+    topic,
+    partition,
+    home,
+    config,
+    segments: new SegmentList([segment]),
+    producers: new ProducerStates(),
+    epochs: new LeaderEpochs(),
+    logStartOffset: 0,
+    highWatermark: 0,
+    recoveryPoint: 0,
+    isNameSynced: false,
+  }
+}
+
+/** The topic id that a partition's directory says; undefined when it says none. Throws `DiskError`. */
+export function readTopicId(context: StorageContext, path: string): Uuid | undefined {
+  const bytes = context.disk.readSmallFile(`${path}/${partitionMetadataFileName}`, 4096)
+  return bytes && decodePartitionMetadata(bytes)
+}
+
+/** Reads a log from its files. After a clean shutdown no batch is read. Rejects with `DiskError`. */
+export async function loadLog(context: StorageContext, request: LoadRequest): Promise<LoadedLog> {
+  const { path, config } = request
+  const home: LogHome = { path, indexIntervalBytes: config.indexIntervalBytes }
+  const plan = await completeOperations(context, path)
+  const segments = listSegments(context, home, plan, request.logStartOffset)
+  const producers = new ProducerStates()
+  const epochs = readEpochs(context, path)
+  const isKnown =
+    request.isClean && epochs !== undefined && (await findCleanEnd(context, segments, producers, plan, request))
+  const log = { segments, producers, epochs: epochs ?? new LeaderEpochs() }
+  if (!isKnown) await recoverLog(context, request, log, epochs !== undefined)
+  else if (needsReplay(log, request)) await replayEnded(context, log, request.highWatermark)
+  if (segments.active.nextOffset < request.logStartOffset) beginAnew(context, home, log, request.logStartOffset)
+  for (const segment of segments.all) context.openFiles.close(segment)
+  const logEndOffset = segments.active.nextOffset
+  const logStartOffset = Math.min(Math.max(request.logStartOffset, segments.first.baseOffset), logEndOffset)
+  return {
+    topicId: request.topicId,
+    topic: request.topic,
+    partition: request.partition,
+    home,
+    config,
+    ...log,
+    logStartOffset,
+    highWatermark: Math.min(Math.max(request.highWatermark, logStartOffset), logEndOffset),
+    recoveryPoint: isKnown ? logEndOffset : Math.min(request.recoveryPoint, logEndOffset),
+    isNameSynced: isKnown,
+  }
+}
+
+/**
+ * Markers between the high watermark and the log end still hold back the last stable offset; the snapshot at the log end
+ * does not know of them.
+ */
+function needsReplay({ segments, producers }: RecoveringLog, { highWatermark }: LoadRequest): boolean {
+  if (highWatermark >= segments.active.nextOffset) return false
+  return [...producers.entries.values()].some(entry => entry.coordinatorEpoch >= 0)
+}
+
+async function replayEnded(
+  context: StorageContext,
+  { segments, producers }: RecoveringLog,
+  from: number,
+): Promise<void> {
+  const first = segments.floor(from)
+  const before = await producerStatesBefore(context, segments, first)
+  producers.reset(before.entries)
+  for (const segment of segments.all.slice(segments.indexOf(first))) {
+    await scanSegment(context, segment, { position: 0, end: segment.sizeBytes }, (bytes, at) => {
+      producers.append(bytes, at)
+      producers.complete(Number.POSITIVE_INFINITY)
+    })
+  }
+}
+
+/** What is left ends below the log start, so all of it had been deleted. */
+function beginAnew(
+  context: StorageContext,
+  home: LogHome,
+  { segments, producers, epochs }: RecoveringLog,
+  offset: number,
+): void {
+  const { wallMs } = context.clock.now()
+  const segment = new Segment(home, offset, { createdWallMs: wallMs, jitterMs: 0, isOnDisk: false })
+  segment.indexes = new SegmentIndexes()
+  segments.replaceAll(segment)
+  producers.reset([])
+  epochs.clear()
+}
+
+async function completeOperations(context: StorageContext, path: string): Promise<SegmentPlan> {
+  const { disk } = context
+  const names = disk.list(path).map(({ name }) => name)
+  const plan = planSegments(names, () => undefined)
+  for (const name of plan.remove) await disk.remove(`${path}/${name}`)
+  for (const { from, to } of plan.rename) disk.rename(`${path}/${from}`, `${path}/${to}`)
+  return plan
+}
+
+function listSegments(context: StorageContext, home: LogHome, plan: SegmentPlan, logStartOffset: number): SegmentList {
+  const { wallMs } = context.clock.now()
+  const bases = plan.segments.length > 0 ? plan.segments : [logStartOffset]
+  const segments = bases.map(baseOffset => {
+    const isOnDisk = plan.segments.length > 0
+    const segment = new Segment(home, baseOffset, { createdWallMs: wallMs, jitterMs: 0, isOnDisk })
+    segment.sizeBytes = context.disk.status(segment.filePath)?.sizeBytes ?? 0
+    segment.syncedBytes = segment.sizeBytes
+    segment.isSealed = true
+    segment.isUnprepared = segment.sizeBytes > 0
+    segment.maxTimestamp = undefined
+    segment.hasTransactionIndex = plan.withTransactionIndex.has(baseOffset)
+    return segment
+  })
+  for (const [index, segment] of segments.entries()) segment.nextOffset = bases[index + 1] ?? segment.baseOffset
+  const active = segments[segments.length - 1]
+  active.isSealed = false
+  if (active.sizeBytes === 0) {
+    active.indexes = new SegmentIndexes()
+    active.maxTimestamp = -1n
+  }
+  return new SegmentList(segments)
+}
+
+/** Undefined when the file is missing or damaged. */
+function readEpochs(context: StorageContext, path: string): LeaderEpochs | undefined {
+  const bytes = context.disk.readSmallFile(`${path}/${leaderEpochFileName}`, maxEpochFileBytes)
+  return bytes && LeaderEpochs.decode(bytes)
+}
+
+/** Where the log ends, and its producers there, if the files of a clean shutdown say so. */
+async function findCleanEnd(
+  context: StorageContext,
+  segments: SegmentList,
+  producers: ProducerStates,
+  plan: SegmentPlan,
+  { recoveryPoint, path }: LoadRequest,
+): Promise<boolean> {
+  const { active } = segments
+  assert(!active.isSealed, 'the last segment is the active one')
+  if (!plan.withIndex.has(active.baseOffset) || !plan.withTimeIndex.has(active.baseOffset)) return false
+  if (recoveryPoint < active.baseOffset || recoveryPoint > active.baseOffset !== active.sizeBytes > 0) return false
+  if (plan.snapshots.includes(recoveryPoint)) {
+    if (!loadSnapshot(context, producers, path, recoveryPoint)) return false
+  } else if (recoveryPoint > 0) return false
+  active.nextOffset = recoveryPoint
+  return true
+}

@@ -1,0 +1,158 @@
+import { type SegmentFileKind, segmentFileName } from '../core/log/file-names.ts'
+import type { LeaderEpochs } from '../core/log/leader-epochs.ts'
+import { encodeProducerSnapshot } from '../core/log/producer-snapshot.ts'
+import type { ProducerStates } from '../core/log/producer-states.ts'
+import { readBaseOffset, readPartitionLeaderEpoch } from '../records/batch.ts'
+import type { LoadRequest } from './log-loader.ts'
+import { producerStatesBefore } from './producer-recovery.ts'
+import type { Segment } from './segment.ts'
+import type { SegmentList } from './segment-list.ts'
+import { type DamagedRange, findNextBatch, readSegment } from './segment-scan.ts'
+import type { StorageContext } from './storage-context.ts'
+
+export interface RecoveringLog {
+  readonly segments: SegmentList
+  readonly producers: ProducerStates
+  readonly epochs: LeaderEpochs
+}
+
+/**
+ * Reads the segments that may not be on the disk as they were written, from the one that holds the recovery point on, and
+ * derives from them where the log ends, its producers, epochs and indexes. A torn tail is cut off. Running it again, after a
+ * crash at any point of it, gives the same.
+ */
+export async function recoverLog(
+  context: StorageContext,
+  request: LoadRequest,
+  log: RecoveringLog,
+  areEpochsKnown: boolean,
+): Promise<void> {
+  const { segments, producers, epochs } = log
+  // Epochs are known from the batches only, when their file is lost: then all of them are read.
+  const first = areEpochsKnown ? segments.floor(request.recoveryPoint) : segments.first
+  producers.reset((await producerStatesBefore(context, segments, first)).entries)
+  epochs.truncateFromEnd(first.baseOffset)
+  for (const segment of segments.all.slice(segments.indexOf(first))) {
+    if (segment !== first) segment.snapshotBefore = encodeProducerSnapshot(producers.entries)
+    const entriesBefore = new Map(producers.entries)
+    const isEnd = await recoverSegment(context, request, log, segment, () => producers.reset(entriesBefore))
+    request.progress(segment.sizeBytes)
+    if (isEnd) break
+  }
+  const { active } = segments
+  if (active.nextOffset < request.recoveryPoint) {
+    const reason = `the log ends at offset ${active.nextOffset}, but was synced up to ${request.recoveryPoint}`
+    request.damageFound({
+      path: active.filePath,
+      position: active.sizeBytes,
+      length: undefined,
+      offset: active.nextOffset,
+      reason,
+    })
+  }
+}
+
+/** Answers whether the log ends in this segment. */
+async function recoverSegment(
+  context: StorageContext,
+  request: LoadRequest,
+  { segments, producers, epochs }: RecoveringLog,
+  segment: Segment,
+  resetProducers: () => void,
+): Promise<boolean> {
+  const assignEpoch = (bytes: Buffer, at: number) => {
+    const leaderEpoch = readPartitionLeaderEpoch(bytes, at)
+    epochs.assign({ leaderEpoch, startOffset: readBaseOffset(bytes, at) })
+  }
+  const { read, damaged } = await readSegment(context, segment, producers, Number.POSITIVE_INFINITY, assignEpoch)
+  const gap = findGap(context, request, segments, segment, read)
+  if (gap !== undefined) damaged.push(gap)
+  segment.syncedBytes = 0
+  const cut = await decide(context, request, segments, segment, damaged)
+  if (cut === undefined) {
+    const { nextOffset } = segment
+    segment.adopt(read)
+    // A sealed segment reaches to the next one, also when its last batches are damaged or have been cleaned.
+    if (segment.isSealed) segment.nextOffset = nextOffset
+    segment.isFinished = !segment.isSealed
+    return false
+  }
+  await removeSegmentsAfter(context, segments, segment)
+  resetProducers()
+  epochs.truncateFromEnd(segment.baseOffset)
+  const { read: kept } = await readSegment(context, segment, producers, cut.offset, assignEpoch)
+  await cutFile(context, segment, cut.position)
+  segment.adopt(kept)
+  segment.sizeBytes = cut.position
+  return true
+}
+
+/** Batches that are missing between the end of a segment and the next one. */
+function findGap(
+  context: StorageContext,
+  { config }: LoadRequest,
+  segments: SegmentList,
+  segment: Segment,
+  read: Segment,
+): DamagedRange | undefined {
+  const next = segments.after(segment)
+  if (next === undefined || read.nextOffset >= next.baseOffset) return undefined
+  // The cleaner may have removed the last batches. Its segments are synced, and then the next one has its snapshot.
+  if (config.isCompacted && context.disk.status(next.pathOf('snapshot')) !== undefined) return undefined
+  const reason = `batches are missing before offset ${next.baseOffset}`
+  return { position: segment.sizeBytes, end: segment.sizeBytes, offset: read.nextOffset, reason, isFollowed: false }
+}
+
+/**
+ * Where the log is to be cut, if it is. Bytes after which no valid batch comes are a torn tail. Other damage stays where it
+ * is and is told: except that after a power cut, what was not synced is only good up to the first damage.
+ */
+async function decide(
+  context: StorageContext,
+  request: LoadRequest,
+  segments: SegmentList,
+  segment: Segment,
+  damaged: readonly DamagedRange[],
+): Promise<DamagedRange | undefined> {
+  for (const [index, range] of damaged.entries()) {
+    const isFollowed =
+      range.isFollowed || index < damaged.length - 1 || (await hasBatchAfter(context, segments, segment))
+    if (!isFollowed) return range
+    const mayBeUnsynced = !request.isPageCacheKept && range.offset >= request.recoveryPoint
+    const { position, end, offset, reason } = range
+    const told = mayBeUnsynced ? `${reason}; it was not synced, so the log is cut here` : reason
+    request.damageFound({ path: segment.filePath, position, length: end - position, offset, reason: told })
+    if (mayBeUnsynced) return range
+  }
+  return undefined
+}
+
+async function hasBatchAfter(context: StorageContext, segments: SegmentList, segment: Segment): Promise<boolean> {
+  for (const later of segments.all.slice(segments.indexOf(segment) + 1)) {
+    const file = context.openFiles.use(later)
+    const bounds = { from: later.baseOffset, to: Number.POSITIVE_INFINITY }
+    if ((await findNextBatch(file, 0, later.sizeBytes, bounds)) !== undefined) return true
+  }
+  return false
+}
+
+const kinds: readonly SegmentFileKind[] = ['index', 'timeindex', 'txnindex', 'log']
+
+/** The newest go first, so that a crash leaves a log that ends earlier, and the cut is decided again as now. */
+async function removeSegmentsAfter(context: StorageContext, segments: SegmentList, segment: Segment): Promise<void> {
+  const removed = segments.removeAfter(segment).reverse()
+  for (const later of removed) {
+    context.openFiles.close(later)
+    for (const kind of kinds) await context.disk.remove(later.pathOf(kind))
+    await context.disk.remove(`${later.home.path}/${segmentFileName(later.baseOffset, 'snapshot')}`)
+  }
+  if (removed.length > 0) await context.disk.syncDirectory(segment.home.path)
+}
+
+async function cutFile(context: StorageContext, segment: Segment, sizeBytes: number): Promise<void> {
+  context.openFiles.close(segment)
+  segment.unseal()
+  const file = context.openFiles.use(segment)
+  file.truncate(sizeBytes)
+  await file.sync()
+}

@@ -1,0 +1,132 @@
+import { assert } from '../base/assert.ts'
+import type { Uuid } from '../base/uuid.ts'
+import type { LeaderEpochs } from '../core/log/leader-epochs.ts'
+import type { LogConfig, PartitionLogListener } from '../core/log/partition-log.ts'
+import type { ProducerStates } from '../core/log/producer-states.ts'
+import { DiskError } from '../io/disk.ts'
+import type { LogDirectory } from './log-directory.ts'
+import { PositionHints } from './position-hints.ts'
+import type { LogHome } from './segment.ts'
+import type { LogPosition, SegmentList } from './segment-list.ts'
+import type { StorageContext } from './storage-context.ts'
+import type { Damage } from './storage-faults.ts'
+
+/** What a log is when it has been read from its files. */
+export interface LoadedLog {
+  readonly topicId: Uuid
+  readonly topic: string
+  readonly partition: number
+  readonly home: LogHome
+  readonly config: LogConfig
+  readonly segments: SegmentList
+  readonly producers: ProducerStates
+  readonly epochs: LeaderEpochs
+  readonly logStartOffset: number
+  readonly highWatermark: number
+  /** Below it everything is synced, and every sealed segment has its files. */
+  readonly recoveryPoint: number
+  /** The names of the files are synced. */
+  readonly isNameSynced: boolean
+}
+
+/** Places of damage that are told; a log with more of them has been told of enough. */
+const maxKnownDamage = 1000
+
+const noListener: PartitionLogListener = {
+  logEndOffsetMoved() {},
+  flushedOffsetMoved() {},
+  logStartOffsetMoved() {},
+  appendsFailed() {},
+}
+
+/** The state of one log, shared by what appends to it, reads it, flushes it and cuts it. */
+export class LogState implements LoadedLog {
+  readonly context: StorageContext
+  readonly directory: LogDirectory
+  readonly topicId: Uuid
+  readonly topic: string
+  readonly partition: number
+  readonly home: LogHome
+  readonly segments: SegmentList
+  readonly producers: ProducerStates
+  readonly epochs: LeaderEpochs
+  config: LogConfig
+  /** Where some offsets are: ends of writes and of reads. */
+  readonly hints = new PositionHints()
+  listener = noListener
+  logStartOffset: number
+  highWatermark: number
+  /** `logEndOffset` plus what is in flight. */
+  nextOffset: number
+  /** Up to here writes have completed. */
+  written: LogPosition
+  /** Up to here the log is shown. The same as `written`, except while `flush.messages` asks for a sync first. */
+  logEnd: LogPosition
+  flushedOffset: number
+  recoveryPoint: number
+  /** The names of the log's files are in a directory that is synced. */
+  isNameSynced: boolean
+  /** `leader-epoch-checkpoint` does not hold what `epochs` does. */
+  areEpochsUnsaved = false
+  /** Something was appended or cut since the log was opened. */
+  isChanged = false
+  /** Nothing is appended or read any more. */
+  isClosed = false
+  /** The files are not this log's any more: they are deleted. */
+  isAbandoned = false
+  #knownDamage: Set<string> | undefined
+
+  constructor(context: StorageContext, directory: LogDirectory, loaded: LoadedLog) {
+    this.context = context
+    this.directory = directory
+    this.topicId = loaded.topicId
+    this.topic = loaded.topic
+    this.partition = loaded.partition
+    this.home = loaded.home
+    this.segments = loaded.segments
+    this.producers = loaded.producers
+    this.epochs = loaded.epochs
+    this.config = loaded.config
+    this.logStartOffset = loaded.logStartOffset
+    this.highWatermark = loaded.highWatermark
+    const { active } = loaded.segments
+    this.nextOffset = active.nextOffset
+    this.written = { offset: active.nextOffset, segment: active, position: active.sizeBytes }
+    this.logEnd = this.written
+    this.recoveryPoint = loaded.recoveryPoint
+    this.flushedOffset = loaded.recoveryPoint
+    this.isNameSynced = loaded.isNameSynced
+    assert(this.logStartOffset <= this.nextOffset, 'a log does not begin after its end')
+    assert(this.highWatermark <= this.nextOffset, 'the high watermark is not above the log end')
+    assert(this.recoveryPoint <= this.nextOffset, 'what is synced is in the log')
+  }
+
+  /** Tells of damage once for each place. */
+  damageFound(damage: Damage): void {
+    const place = `${damage.path}:${damage.position}`
+    this.#knownDamage ??= new Set()
+    if (this.#knownDamage.has(place) || this.#knownDamage.size >= maxKnownDamage) return
+    this.#knownDamage.add(place)
+    this.context.faults.damaged(damage)
+  }
+
+  /** Work in the background may go on. */
+  get hasFiles(): boolean {
+    return !this.isAbandoned && !this.directory.isOffline
+  }
+
+  /** Something that the log did with its files has failed. What fails after they are deleted is no fault. */
+  failed(error: unknown): DiskError {
+    assert(error instanceof DiskError, 'a disk throws disk errors only')
+    if (!this.isAbandoned) this.directory.fail(error)
+    return error
+  }
+
+  get isUsable(): boolean {
+    return !this.isClosed && !this.directory.isOffline
+  }
+
+  get isWritable(): boolean {
+    return !this.isClosed && this.directory.isWritable
+  }
+}

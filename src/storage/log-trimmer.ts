@@ -1,0 +1,240 @@
+import { assert } from '../base/assert.ts'
+import { type SegmentFileKind, segmentFileName } from '../core/log/file-names.ts'
+import { countExpired, type RetainedSegment } from '../core/log/retention.ts'
+import { DiskError } from '../io/disk.ts'
+import type { LogAppender } from './log-appender.ts'
+import type { LogFlusher } from './log-flusher.ts'
+import type { LogReader } from './log-reader.ts'
+import type { LogState } from './log-state.ts'
+import { producerStatesBefore } from './producer-recovery.ts'
+import { Segment, SegmentIndexes } from './segment.ts'
+import { loadIndexes } from './segment-indexes.ts'
+import { readSegment } from './segment-scan.ts'
+
+const segmentFileKinds: readonly SegmentFileKind[] = ['log', 'index', 'timeindex', 'txnindex', 'snapshot']
+
+/** Takes away from one log: its oldest segments, its newest records, or all of it. */
+export class LogTrimmer {
+  readonly #state: LogState
+  readonly #reader: LogReader
+  readonly #flusher: LogFlusher
+  readonly #appender: LogAppender
+  #isRetaining = false
+
+  constructor(state: LogState, reader: LogReader, flusher: LogFlusher, appender: LogAppender) {
+    this.#state = state
+    this.#reader = reader
+    this.#flusher = flusher
+    this.#appender = appender
+  }
+
+  /** Retention and DeleteRecords: removes segments that nobody may read any more. */
+  async applyRetention(wallMs: number): Promise<void> {
+    if (this.#isRetaining || !this.#state.isUsable) return
+    this.#isRetaining = true
+    try {
+      await this.#applyRetention(wallMs)
+    } catch (error) {
+      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      if (this.#state.hasFiles) this.#state.directory.writeFailed(error)
+    } finally {
+      this.#isRetaining = false
+    }
+  }
+
+  async #applyRetention(wallMs: number): Promise<void> {
+    const state = this.#state
+    const { context, segments } = state
+    state.producers.expire({ wallMs, expirationMs: context.producerIdExpirationMs })
+    await this.#loadLargestTimestamps()
+    if (!state.isUsable) return
+    let count = this.#countExpired(wallMs)
+    if (count === segments.all.length) {
+      this.#appender.roll()
+      count = Math.min(count, segments.all.length - 1)
+    }
+    if (count > 0) await this.#removeOldest(count)
+  }
+
+  #countExpired(wallMs: number): number {
+    const { segments, producers, highWatermark, logStartOffset, config } = this.#state
+    const retained = segments.all.map((segment, index): RetainedSegment => {
+      return {
+        endOffset: segments.all[index + 1]?.baseOffset ?? segment.nextOffset,
+        sizeBytes: segment.sizeBytes,
+        largestTimestamp: segment.largestTimestampMs,
+      }
+    })
+    const lastStableOffset = Math.min(highWatermark, producers.firstUnstableOffset(highWatermark))
+    return countExpired(retained, { logStartOffset, lastStableOffset, wallMs }, config)
+  }
+
+  /** Of the oldest segments, as far as time retention may need them; the first that is too young ends the search. */
+  async #loadLargestTimestamps(): Promise<void> {
+    const { segments, context, config } = this.#state
+    if (!config.isDeleted || config.retentionMs < 0) return
+    for (const segment of [...segments.all]) {
+      if (segment.largestTimestampMs !== undefined) continue
+      if (!segment.isSealed && segment.sizeBytes === 0) continue
+      const { times } = await loadIndexes(context, segments, segment)
+      const status = times.length > 0 ? undefined : context.disk.status(segment.filePath)
+      segment.noteLargestTimestamp(times, status?.modifiedWallMs)
+    }
+  }
+
+  async #removeOldest(count: number): Promise<void> {
+    const state = this.#state
+    const { segments } = state
+    const newStart = segments.all[count].baseOffset
+    this.#moveStart(Math.max(newStart, state.logStartOffset))
+    const removed = segments.removeFirst(count)
+    this.#reader.forget(state.nextOffset)
+    await this.#removeFiles(removed)
+  }
+
+  moveLogStart(offset: number): Promise<void> {
+    const state = this.#state
+    assert(offset <= state.highWatermark, 'the log does not begin above the high watermark')
+    if (offset > state.logStartOffset) this.#moveStart(offset)
+    return state.directory.saveLogStarts()
+  }
+
+  #moveStart(offset: number): void {
+    const state = this.#state
+    if (offset === state.logStartOffset) return
+    assert(offset > state.logStartOffset, 'the log start never falls')
+    state.logStartOffset = offset
+    state.isChanged = true
+    state.producers.truncateFromStart(offset)
+    if (state.epochs.truncateFromStart(offset)) state.areEpochsUnsaved = true
+    state.context.clock.nextTurn(() => state.listener.logStartOffsetMoved())
+  }
+
+  async truncate(endOffset: number): Promise<void> {
+    const state = this.#state
+    assert(this.#appender.isIdle, 'no append is in flight when a log is cut')
+    try {
+      if (endOffset < state.segments.first.baseOffset) return await this.truncateFullyAndStartAt(endOffset)
+      await this.#truncate(endOffset)
+      await this.#saved()
+    } catch (error) {
+      this.#cutFailed(error)
+    }
+  }
+
+  async #truncate(endOffset: number): Promise<void> {
+    const state = this.#state
+    if (state.epochs.truncateFromEnd(endOffset)) state.areEpochsUnsaved = true
+    if (endOffset >= state.nextOffset) return
+    // Lower first: a checkpoint above the end of the log would look like records that were lost.
+    state.recoveryPoint = Math.min(state.recoveryPoint, endOffset)
+    await state.directory.saveRecoveryPoints()
+    const segment = state.segments.floor(endOffset)
+    const states = await producerStatesBefore(state.context, state.segments, segment)
+    // A batch that reaches over the offset goes: the log may end earlier than asked.
+    const { read } = await readSegment(state.context, segment, states, endOffset)
+    assert(this.#appender.isIdle, 'no append is in flight when a log is cut')
+
+    const removed = state.segments.removeAfter(segment)
+    this.#unseal(segment)
+    const file = state.context.openFiles.use(segment)
+    file.truncate(read.sizeBytes)
+    segment.adopt(read)
+    state.producers.reset(states.entries)
+    this.#ended(segment)
+    await this.#removeFiles(removed)
+    await file.sync()
+    segment.syncedBytes = read.sizeBytes
+  }
+
+  async truncateFullyAndStartAt(offset: number): Promise<void> {
+    const state = this.#state
+    assert(this.#appender.isIdle, 'no append is in flight when a log is cut')
+    try {
+      state.recoveryPoint = Math.min(state.recoveryPoint, offset)
+      await state.directory.saveRecoveryPoints()
+      const { wallMs } = state.context.clock.now()
+      const segment = new Segment(state.home, offset, { createdWallMs: wallMs, jitterMs: 0, isOnDisk: false })
+      segment.indexes = new SegmentIndexes()
+      const removed = state.segments.replaceAll(segment)
+      state.producers.reset([])
+      state.epochs.clear()
+      state.areEpochsUnsaved = true
+      state.logStartOffset = offset
+      state.highWatermark = offset
+      this.#ended(segment)
+      state.flushedOffset = offset
+      state.recoveryPoint = offset
+      // The newest go first: whatever a crash leaves of them is a log that ends earlier.
+      await this.#removeFiles(removed.reverse())
+      state.context.openFiles.use(segment)
+      segment.isOnDisk = true
+      state.isNameSynced = false
+      await this.#saved()
+      await state.directory.saveLogStarts()
+    } catch (error) {
+      this.#cutFailed(error)
+    }
+  }
+
+  /** The log ends with this segment now. */
+  #ended(segment: Segment): void {
+    const state = this.#state
+    state.isChanged = true
+    state.nextOffset = segment.nextOffset
+    state.written = { offset: segment.nextOffset, segment, position: segment.sizeBytes }
+    state.logEnd = state.written
+    state.highWatermark = Math.min(state.highWatermark, segment.nextOffset)
+    state.logStartOffset = Math.min(state.logStartOffset, segment.nextOffset)
+    this.#flusher.cut(segment.nextOffset)
+    this.#reader.forget(segment.nextOffset)
+  }
+
+  /** A sealed segment is the active one again: its file has to be open for appends. */
+  #unseal(segment: Segment): void {
+    if (!segment.isSealed) return
+    this.#state.context.openFiles.close(segment)
+    this.#state.context.indexCache.forget(segment)
+    segment.unseal()
+  }
+
+  async #saved(): Promise<void> {
+    await this.#flusher.saveEpochs()
+    await this.#state.context.disk.syncDirectory(this.#state.home.path)
+    await this.#flusher.flush()
+  }
+
+  #cutFailed(error: unknown): void {
+    // What of the cut is on disk is not known.
+    this.#state.failed(error)
+  }
+
+  /** The files get the suffix `.deleted` at once and go when nobody can be reading them any more. */
+  async #removeFiles(segments: readonly Segment[]): Promise<void> {
+    const { context, config, home } = this.#state
+    const paths: string[] = []
+    for (const segment of segments) {
+      context.openFiles.close(segment)
+      context.indexCache.forget(segment)
+      for (const kind of segmentFileKinds) {
+        const path = segment.pathOf(kind)
+        if (context.disk.status(path) === undefined) continue
+        context.disk.rename(path, `${path}.deleted`)
+        paths.push(`${segmentFileName(segment.baseOffset, kind)}.deleted`)
+      }
+    }
+    if (paths.length === 0) return
+    await context.disk.syncDirectory(home.path)
+    context.clock.after(config.fileDeleteDelayMs, () => void this.#unlink(paths))
+  }
+
+  async #unlink(names: readonly string[]): Promise<void> {
+    const { context, home, directory } = this.#state
+    try {
+      for (const name of names) if (this.#state.hasFiles) await context.disk.remove(`${home.path}/${name}`)
+    } catch (error) {
+      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      directory.writeFailed(error)
+    }
+  }
+}

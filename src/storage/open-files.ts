@@ -1,0 +1,65 @@
+import { assert } from '../base/assert.ts'
+import { type Disk, DiskError, type DiskFile } from '../io/disk.ts'
+
+/** Whoever owns a file that may be closed when it has not been used for long. */
+export interface FileUser {
+  readonly filePath: string
+  file: DiskFile | undefined
+  /** `append` makes the file when it is absent. */
+  readonly openedFor: 'read' | 'append'
+  /** Set by `OpenFiles`; grows with every use. */
+  lastUse: number
+  /** Appends are in flight, or bytes are not synced: a file that is closed then could hide a failed write. */
+  readonly mustStayOpen: boolean
+}
+
+/** Bounds how many files are open: those that were used longest ago are closed, and opened again when they are needed. */
+export class OpenFiles {
+  readonly #disk: Disk
+  readonly #maxFiles: number
+  readonly #users = new Set<FileUser>()
+  #clock = 0
+
+  constructor(disk: Disk, maxFiles: number) {
+    this.#disk = disk
+    this.#maxFiles = maxFiles
+  }
+
+  get size(): number {
+    return this.#users.size
+  }
+
+  /** The user's file, opened if it is not. Throws `DiskError`. */
+  use(user: FileUser): DiskFile {
+    user.lastUse = ++this.#clock
+    if (user.file !== undefined) return user.file
+    if (this.#users.size >= this.#maxFiles) this.#closeIdle(Math.ceil(this.#maxFiles / 16))
+    user.file = this.#open(user.filePath, user.openedFor)
+    this.#users.add(user)
+    return user.file
+  }
+
+  /** Gives up the user's reference; ranges of the file that are being sent keep theirs. */
+  close(user: FileUser): void {
+    if (user.file === undefined) return
+    user.file.release()
+    user.file = undefined
+    this.#users.delete(user)
+  }
+
+  #open(path: string, how: 'read' | 'append'): DiskFile {
+    try {
+      return this.#disk.open(path, how)
+    } catch (error) {
+      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      if (error.code !== 'tooManyOpenFiles') throw error
+      this.#closeIdle(Math.ceil(this.#users.size / 4))
+      return this.#disk.open(path, how)
+    }
+  }
+
+  #closeIdle(count: number): void {
+    const idle = [...this.#users].filter(user => !user.mustStayOpen).sort((a, b) => a.lastUse - b.lastUse)
+    for (const user of idle.slice(0, count)) this.close(user)
+  }
+}

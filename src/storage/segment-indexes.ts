@@ -1,0 +1,103 @@
+import { OffsetIndex } from '../core/log/offset-index.ts'
+import { TimeIndex } from '../core/log/time-index.ts'
+import { decodeTransactionIndex } from '../core/log/transaction-index.ts'
+import type { Disk, DiskFile } from '../io/disk.ts'
+import { batchHeaderBytes, readLastOffset } from '../records/batch.ts'
+import { producerStatesBefore } from './producer-recovery.ts'
+import { type Segment, SegmentIndexes } from './segment.ts'
+import type { SegmentList } from './segment-list.ts'
+import { readSegment } from './segment-scan.ts'
+import type { StorageContext } from './storage-context.ts'
+
+const maxIndexBytes = 64 * 1024 * 1024
+
+/** The segment's indexes come into memory, from their files or, where those are missing or damaged, from its batches. */
+export async function loadIndexes(
+  context: StorageContext,
+  segments: SegmentList,
+  segment: Segment,
+): Promise<SegmentIndexes> {
+  if (segment.indexes === undefined) {
+    const read = decodeIndexes(segment, await readIndexFiles(context.disk, segment))
+    // Somebody else may have loaded them, or begun to append, meanwhile.
+    segment.indexes ??= read ?? (await rebuildIndexes(context, segments, segment))
+  }
+  if (segment !== segments.active) context.indexCache.touch(segment)
+  return segment.indexes
+}
+
+/** The same within the turn, for the active segment: an index that is damaged is built anew in the background. */
+export function loadIndexesNow(context: StorageContext, segment: Segment): void {
+  if (segment.indexes !== undefined) return
+  const { disk } = context
+  const read = decodeIndexes(segment, {
+    offsets: disk.readSmallFile(segment.pathOf('index'), maxIndexBytes),
+    times: disk.readSmallFile(segment.pathOf('timeindex'), maxIndexBytes),
+    aborted: segment.hasTransactionIndex ? disk.readSmallFile(segment.pathOf('txnindex'), maxIndexBytes) : undefined,
+  })
+  segment.indexes = read ?? new SegmentIndexes()
+  if (read === undefined) segment.indexes.missingBelow = segment.sizeBytes
+}
+
+interface IndexFiles {
+  readonly offsets: Buffer | undefined
+  readonly times: Buffer | undefined
+  readonly aborted: Buffer | undefined
+}
+
+function decodeIndexes(segment: Segment, files: IndexFiles): SegmentIndexes | undefined {
+  if (segment.sizeBytes === 0) return new SegmentIndexes()
+  const offsets = files.offsets && OffsetIndex.decode(files.offsets, segment.sizeBytes)
+  const times = files.times && TimeIndex.decode(files.times)
+  const aborted = segment.hasTransactionIndex ? files.aborted && decodeTransactionIndex(files.aborted, segment) : []
+  if (offsets === undefined || times === undefined || aborted === undefined) return undefined
+  const lastOffset = segment.nextOffset - 1 - segment.baseOffset
+  if (offsets.length > 0 && offsets.relativeOffsetAt(offsets.length - 1) > lastOffset) return undefined
+  if (times.length > 0 && times.relativeOffsetAt(times.length - 1) > lastOffset) return undefined
+  const indexes = new SegmentIndexes(offsets, times, aborted)
+  indexes.isTrusted = false
+  return indexes
+}
+
+async function readIndexFiles(disk: Disk, segment: Segment): Promise<IndexFiles> {
+  return {
+    offsets: await readWhole(disk, segment.pathOf('index')),
+    times: await readWhole(disk, segment.pathOf('timeindex')),
+    aborted: segment.hasTransactionIndex ? await readWhole(disk, segment.pathOf('txnindex')) : undefined,
+  }
+}
+
+async function readWhole(disk: Disk, path: string): Promise<Buffer | undefined> {
+  if (disk.status(path) === undefined) return undefined
+  const file = disk.open(path, 'read')
+  try {
+    return await file.read(0, Math.min(file.sizeBytes, maxIndexBytes))
+  } finally {
+    file.release()
+  }
+}
+
+/**
+ * Whether an index that came from a file points to the batch that it says. A flipped bit there has no checksum that
+ * tells; a lookup that begins at a confirmed entry finds what a scan finds.
+ */
+export async function confirmEntry(file: DiskFile, segment: Segment, offset: number): Promise<boolean> {
+  const { indexes } = segment
+  if (indexes === undefined || indexes.isTrusted) return true
+  const entry = indexes.offsets.floor(offset - segment.baseOffset)
+  if (entry < 0) return true
+  const claimed = segment.baseOffset + indexes.offsets.relativeOffsetAt(entry)
+  const header = await file.read(indexes.offsets.positionAt(entry), batchHeaderBytes)
+  return header.length === batchHeaderBytes && readLastOffset(header, 0) === claimed
+}
+
+/** Indexes made from the batches of a segment whose end does not move meanwhile. What is damaged is left out. */
+export async function rebuildIndexes(
+  context: StorageContext,
+  segments: SegmentList,
+  segment: Segment,
+): Promise<SegmentIndexes> {
+  const states = await producerStatesBefore(context, segments, segment)
+  const { read } = await readSegment(context, segment, states, Number.POSITIVE_INFINITY)
+  return read.indexes as SegmentIndexes
+}

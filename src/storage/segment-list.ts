@@ -1,0 +1,98 @@
+import { assert } from '../base/assert.ts'
+import type { Segment } from './segment.ts'
+
+/** A place between two batches: the batch that begins there has this base offset, or will have it. */
+export interface LogPosition {
+  readonly offset: number
+  readonly segment: Segment
+  readonly position: number
+}
+
+/** The segments of one log in the order of their offsets; never empty. The last one is the active one. */
+export class SegmentList {
+  readonly #segments: Segment[]
+  /** Grows whenever something was cut or removed: whoever waited for the disk looks whether its segment still counts. */
+  #removals = 0
+
+  constructor(segments: Segment[]) {
+    assert(segments.length > 0, 'a log has a segment')
+    this.#segments = segments
+  }
+
+  get all(): readonly Segment[] {
+    return this.#segments
+  }
+
+  get removals(): number {
+    return this.#removals
+  }
+
+  get active(): Segment {
+    return this.#segments[this.#segments.length - 1]
+  }
+
+  get first(): Segment {
+    return this.#segments[0]
+  }
+
+  get sizeBytes(): number {
+    let size = 0
+    for (const segment of this.#segments) size += segment.sizeBytes
+    return size
+  }
+
+  indexOf(segment: Segment): number {
+    return this.#segments.lastIndexOf(segment)
+  }
+
+  includes(segment: Segment): boolean {
+    return this.#segments.includes(segment)
+  }
+
+  add(segment: Segment): void {
+    assert(segment.baseOffset >= this.active.nextOffset, 'a new segment begins where the log ends')
+    this.#segments.push(segment)
+  }
+
+  /** The segment that holds the offset, or would: the last one that does not begin above it; the first when all do. */
+  floor(offset: number): Segment {
+    let low = 0
+    let high = this.#segments.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#segments[middle].baseOffset <= offset) low = middle + 1
+      else high = middle
+    }
+    return this.#segments[Math.max(0, low - 1)]
+  }
+
+  after(segment: Segment): Segment | undefined {
+    return this.#segments[this.indexOf(segment) + 1]
+  }
+
+  /** Takes out the segments above this one; it is the active one again. */
+  removeAfter(segment: Segment): Segment[] {
+    const index = this.indexOf(segment)
+    assert(index >= 0, 'the segment that stays is one of the log')
+    this.#removals++
+    return this.#segments.splice(index + 1)
+  }
+
+  /** Takes out the oldest segments, but not the active one. */
+  removeFirst(count: number): Segment[] {
+    assert(count < this.#segments.length, 'a log keeps its active segment')
+    this.#removals++
+    return this.#segments.splice(0, count)
+  }
+
+  /** Takes out all and goes on with this one. */
+  replaceAll(segment: Segment): Segment[] {
+    this.#removals++
+    return this.#segments.splice(0, this.#segments.length, segment)
+  }
+
+  /** Something was cut off the active segment. */
+  noteCut(): void {
+    this.#removals++
+  }
+}

@@ -1,0 +1,135 @@
+import type { ProducerStates } from '../core/log/producer-states.ts'
+import type { DiskFile } from '../io/disk.ts'
+import {
+  batchHeaderBytes,
+  batchSizeAt,
+  isCrcValid,
+  magicPosition,
+  readBaseOffset,
+  readLastOffset,
+} from '../records/batch.ts'
+import { type BatchVisitor, type OffsetBounds, scanBatches, scanWindowBytes } from './batch-scan.ts'
+import { Segment, SegmentIndexes } from './segment.ts'
+import type { StorageContext } from './storage-context.ts'
+
+/** Bytes of a segment that are no valid batches; valid ones follow, or the segment ends. */
+export interface DamagedRange {
+  readonly position: number
+  readonly end: number
+  /** The first offset that is missing. */
+  readonly offset: number
+  readonly reason: string
+  /** A valid batch of the segment follows. */
+  readonly isFollowed: boolean
+}
+
+/**
+ * Checks all batches of a part of a segment, which begins with a batch, marks them and shows them to `visit`. After
+ * damage the scan goes on with the next valid batch. Rejects with `DiskError`.
+ */
+export async function scanSegment(
+  context: StorageContext,
+  segment: Segment,
+  range: { position: number; end: number; bounds?: OffsetBounds },
+  visit: BatchVisitor,
+): Promise<DamagedRange[]> {
+  const file = context.openFiles.use(segment)
+  file.retain()
+  try {
+    return await scanFile(
+      file,
+      { bounds: { from: segment.baseOffset, to: Number.POSITIVE_INFINITY }, ...range },
+      (bytes, at, position, size) => {
+        segment.verified.add(position, position + size)
+        visit(bytes, at, position, size)
+      },
+    )
+  } finally {
+    file.release()
+  }
+}
+
+/**
+ * The segment as its batches say, up to the first that reaches `endOffset`: a copy, with indexes. `states`, which is
+ * the producers' state before the segment, becomes that after it. The segment is at rest meanwhile.
+ */
+export async function readSegment(
+  context: StorageContext,
+  segment: Segment,
+  states: ProducerStates,
+  endOffset: number,
+  visit: (bytes: Buffer, at: number) => void = () => undefined,
+): Promise<{ read: Segment; damaged: DamagedRange[] }> {
+  const { home, baseOffset, sizeBytes } = segment
+  const read = new Segment(home, baseOffset, { createdWallMs: segment.createdWallMs, jitterMs: 0, isOnDisk: true })
+  read.indexes = new SegmentIndexes()
+  const damaged = await scanSegment(context, segment, { position: 0, end: sizeBytes }, (bytes, at, position) => {
+    if (readLastOffset(bytes, at) >= endOffset) return
+    read.sizeBytes = position
+    read.note(bytes, at, home.indexIntervalBytes)
+    visit(bytes, at)
+    const aborted = states.append(bytes, at)
+    states.complete(read.nextOffset)
+    if (aborted !== undefined) read.addAborted(aborted)
+  })
+  if (segment.isSealed) read.endTimeIndex()
+  return { read, damaged }
+}
+
+export async function scanFile(
+  file: DiskFile,
+  range: { position: number; end: number; bounds: OffsetBounds },
+  visit: BatchVisitor,
+): Promise<DamagedRange[]> {
+  const damaged: DamagedRange[] = []
+  let { position, bounds } = range
+  while (position < range.end) {
+    const scan = await scanBatches(file, { position, end: range.end, bounds }, visit)
+    if (scan.problem === undefined) break
+    bounds = { from: scan.nextOffset, to: bounds.to }
+    const next = await findNextBatch(file, scan.position + 1, range.end, bounds)
+    position = next ?? range.end
+    damaged.push({
+      position: scan.position,
+      end: position,
+      offset: scan.nextOffset,
+      reason: scan.problem,
+      isFollowed: next !== undefined,
+    })
+  }
+  return damaged
+}
+
+/**
+ * The position of the next bytes that are a valid batch: its header makes sense, its offsets fit and its CRC is right.
+ * Undefined when there is none up to `end`.
+ */
+export async function findNextBatch(
+  file: DiskFile,
+  from: number,
+  end: number,
+  bounds: OffsetBounds,
+): Promise<number | undefined> {
+  let windowAt = from
+  while (end - windowAt >= batchHeaderBytes) {
+    const bytes = await file.read(windowAt, Math.min(scanWindowBytes, end - windowAt))
+    if (bytes.length < batchHeaderBytes) return undefined
+    const last = bytes.length - batchHeaderBytes
+    for (let at = 0; at <= last; at++) {
+      if (!mayBegin(bytes, at, end - windowAt, bounds)) continue
+      const size = batchSizeAt(bytes, at, end - windowAt)
+      const isWhole = at + size <= bytes.length
+      const batch = isWhole ? bytes : await file.read(windowAt + at, size)
+      if (batch.length >= size && isCrcValid(batch, isWhole ? at : 0, size)) return windowAt + at
+    }
+    windowAt += last + 1
+  }
+  return undefined
+}
+
+function mayBegin(bytes: Buffer, at: number, end: number, bounds: OffsetBounds): boolean {
+  if (bytes[at + magicPosition] !== 2 || batchSizeAt(bytes, at, end) < batchHeaderBytes) return false
+  const baseOffset = readBaseOffset(bytes, at)
+  const lastOffset = readLastOffset(bytes, at)
+  return baseOffset >= bounds.from && lastOffset >= baseOffset && lastOffset < bounds.to
+}

@@ -1,0 +1,255 @@
+import { assert } from '../base/assert.ts'
+import { type SegmentFileKind, segmentFileName } from '../core/log/file-names.ts'
+import { OffsetIndex } from '../core/log/offset-index.ts'
+import { TimeIndex } from '../core/log/time-index.ts'
+import type { AbortedTransactionEntry } from '../core/log/transaction-index.ts'
+import type { DiskFile } from '../io/disk.ts'
+import { readBatchSize, readLastOffset, readMaxTimestamp } from '../records/batch.ts'
+import { Intervals } from './intervals.ts'
+import type { FileUser } from './open-files.ts'
+
+/** Where a log's files are; its directory is renamed when the log is deleted. */
+export interface LogHome {
+  path: string
+  /** The log's `index.interval.bytes`. */
+  indexIntervalBytes: number
+}
+
+export class SegmentIndexes {
+  readonly offsets: OffsetIndex
+  readonly times: TimeIndex
+  readonly aborted: AbortedTransactionEntry[]
+  /** Made by this process from the batches. What came from a file has to be confirmed when it is used. */
+  isTrusted = true
+  /** Batches below this position have no entries: the files were damaged and are not built anew yet. */
+  missingBelow = 0
+
+  constructor(offsets = new OffsetIndex(), times = new TimeIndex(), aborted: AbortedTransactionEntry[] = []) {
+    this.offsets = offsets
+    this.times = times
+    this.aborted = aborted
+  }
+
+  get sizeBytes(): number {
+    return this.offsets.sizeBytes + this.times.sizeBytes + this.aborted.length * 40
+  }
+}
+
+/** What a segment knew before some batches were noted: enough to forget them. */
+export interface SegmentMark {
+  readonly sizeBytes: number
+  readonly nextOffset: number
+  readonly maxTimestamp: bigint
+  readonly maxTimestampOffset: number
+  readonly firstTimestamp: bigint | undefined
+  readonly bytesSinceIndexEntry: number
+  readonly offsetEntries: number
+  readonly timeEntries: number
+  readonly abortedEntries: number
+}
+
+/** One segment of a log: what is known of its file. The last segment of a log is its active one, all others never change. */
+export class Segment implements FileUser {
+  readonly home: LogHome
+  readonly baseOffset: number
+  readonly createdWallMs: number
+  readonly jitterMs: number
+  file: DiskFile | undefined = undefined
+  lastUse = 0
+  /** False until the file is made: a new segment begins in memory, when the one before it may still be written to. */
+  isOnDisk: boolean
+  /** No batch is appended any more: all segments but the last of a log. */
+  isSealed = false
+  /** Opened with batches in it, and not appended to since. */
+  isUnprepared = false
+  /** A sealed segment whose index files, and the snapshot before the next segment, are written and synced. */
+  isFinished = true
+  /** Producer state at the base offset, until it is written. */
+  snapshotBefore: Buffer | undefined = undefined
+  appendsInFlight = 0
+  /** This process has written to the open file and not synced it. */
+  hasUnsyncedWrites = false
+  /** Batches that were appended, those in flight included. */
+  sizeBytes = 0
+  /** The offset after the last batch. */
+  nextOffset: number
+  /** Up to here the file is synced. */
+  syncedBytes = 0
+  /** The largest timestamp of any record, -1 when none has one; undefined until it is read from the time index. */
+  maxTimestamp: bigint | undefined = -1n
+  /** Last offset of the batch that carries it. */
+  maxTimestampOffset: number
+  /** Max timestamp of the first batch; undefined while unknown. */
+  firstTimestamp: bigint | undefined = undefined
+  bytesSinceIndexEntry = 0
+  /** Undefined while they are on disk only. */
+  indexes: SegmentIndexes | undefined = undefined
+  /** Batches whose CRC this process has checked: these bytes may be sent as they lie in the file. */
+  readonly verified = new Intervals()
+  /** There is a `.txnindex` with something in it. */
+  hasTransactionIndex = false
+  #modifiedWallMs: number | undefined = undefined
+
+  constructor(home: LogHome, baseOffset: number, how: { createdWallMs: number; jitterMs: number; isOnDisk: boolean }) {
+    this.home = home
+    this.baseOffset = baseOffset
+    this.createdWallMs = how.createdWallMs
+    this.jitterMs = how.jitterMs
+    this.isOnDisk = how.isOnDisk
+    this.nextOffset = baseOffset
+    this.maxTimestampOffset = baseOffset
+  }
+
+  get filePath(): string {
+    return this.pathOf('log')
+  }
+
+  get openedFor(): 'read' | 'append' {
+    return this.isSealed && this.isOnDisk ? 'read' : 'append'
+  }
+
+  get mustStayOpen(): boolean {
+    return this.appendsInFlight > 0 || this.hasUnsyncedWrites
+  }
+
+  get hasAbortedInMemory(): boolean {
+    return this.indexes !== undefined || !this.hasTransactionIndex
+  }
+
+  pathOf(kind: SegmentFileKind): string {
+    return `${this.home.path}/${segmentFileName(this.baseOffset, kind)}`
+  }
+
+  /** Takes in a batch that is appended to the segment: its place, its timestamps and its index entries. */
+  note(bytes: Buffer, at: number, indexIntervalBytes: number): void {
+    assert(this.indexes !== undefined && this.maxTimestamp !== undefined, 'an active segment has its indexes in memory')
+    const lastOffset = readLastOffset(bytes, at)
+    assert(lastOffset >= this.nextOffset, 'batches of a segment follow one another')
+    const size = readBatchSize(bytes, at)
+    const maxTimestamp = readMaxTimestamp(bytes, at)
+    this.noteTimestamp(maxTimestamp, lastOffset, this.sizeBytes === 0)
+    if (this.bytesSinceIndexEntry > indexIntervalBytes) {
+      this.indexes.offsets.append(lastOffset - this.baseOffset, this.sizeBytes)
+      this.indexes.times.maybeAppend(this.maxTimestamp, this.maxTimestampOffset - this.baseOffset)
+      this.bytesSinceIndexEntry = 0
+    }
+    this.verified.add(this.sizeBytes, this.sizeBytes + size)
+    this.bytesSinceIndexEntry += size
+    this.sizeBytes += size
+    this.nextOffset = lastOffset + 1
+  }
+
+  /** Takes in the largest timestamp of a batch. */
+  noteTimestamp(maxTimestamp: bigint, lastOffset: number, isFirst: boolean): void {
+    if (isFirst) this.firstTimestamp = maxTimestamp
+    if (this.maxTimestamp !== undefined && maxTimestamp <= this.maxTimestamp) return
+    this.maxTimestamp = maxTimestamp
+    this.maxTimestampOffset = lastOffset
+  }
+
+  /** An ABORT marker was appended that ended this transaction. */
+  addAborted(entry: AbortedTransactionEntry): void {
+    assert(this.indexes !== undefined, 'an active segment has its indexes in memory')
+    this.indexes.aborted.push(entry)
+    this.hasTransactionIndex = true
+  }
+
+  /** The last entry of the time index has the largest timestamp of all, once no batch follows. */
+  endTimeIndex(): void {
+    assert(
+      this.indexes !== undefined && this.maxTimestamp !== undefined,
+      'a segment that ends has its indexes in memory',
+    )
+    this.indexes.times.maybeAppend(this.maxTimestamp, this.maxTimestampOffset - this.baseOffset)
+  }
+
+  /** No batch follows. */
+  seal(): void {
+    this.endTimeIndex()
+    this.isSealed = true
+    this.isFinished = false
+  }
+
+  /** Batches can be noted: the indexes are in memory, and what is known of timestamps with them. */
+  get isPrepared(): boolean {
+    return this.indexes !== undefined && this.maxTimestamp !== undefined && !this.isUnprepared
+  }
+
+  /** The indexes have been loaded, the first timestamp has been read: batches can be noted. */
+  prepare(): void {
+    assert(this.indexes !== undefined, 'an active segment has its indexes in memory')
+    this.isUnprepared = false
+    this.#loadMaxTimestamp(this.indexes.times)
+  }
+
+  #loadMaxTimestamp(times: TimeIndex): void {
+    if (this.maxTimestamp !== undefined) return
+    const last = times.length - 1
+    this.maxTimestamp = last < 0 ? -1n : times.timestampAt(last)
+    this.maxTimestampOffset = this.baseOffset + (last < 0 ? 0 : times.relativeOffsetAt(last))
+  }
+
+  /** It is the last segment of its log again, and is appended to. */
+  unseal(): void {
+    this.isSealed = false
+    this.isFinished = true
+  }
+
+  /** Becomes what has been read anew from its file, as far as that is to count. The caller has cut the file there. */
+  adopt(read: Segment): void {
+    assert(read.baseOffset === this.baseOffset && read.indexes !== undefined, 'the same segment has been read')
+    this.sizeBytes = read.sizeBytes
+    this.nextOffset = read.nextOffset
+    this.syncedBytes = Math.min(this.syncedBytes, read.sizeBytes)
+    this.maxTimestamp = read.maxTimestamp
+    this.maxTimestampOffset = read.maxTimestampOffset
+    this.firstTimestamp = read.firstTimestamp
+    this.bytesSinceIndexEntry = read.bytesSinceIndexEntry
+    this.indexes = read.indexes
+    this.hasTransactionIndex = read.hasTransactionIndex
+    this.verified.truncate(read.sizeBytes)
+    this.isUnprepared = false
+  }
+
+  /** For retention, in ms; undefined while it is not known. */
+  get largestTimestampMs(): number | undefined {
+    if (this.maxTimestamp === undefined) return undefined
+    return this.maxTimestamp >= 0n ? Number(this.maxTimestamp) : this.#modifiedWallMs
+  }
+
+  /** The segment's time index is read; where it has no entry, the time of the file's last change counts. */
+  noteLargestTimestamp(times: TimeIndex, modifiedWallMs: number | undefined): void {
+    this.#loadMaxTimestamp(times)
+    this.#modifiedWallMs = modifiedWallMs
+  }
+
+  mark(): SegmentMark {
+    assert(this.indexes !== undefined && this.maxTimestamp !== undefined, 'an active segment has its indexes in memory')
+    return {
+      sizeBytes: this.sizeBytes,
+      nextOffset: this.nextOffset,
+      maxTimestamp: this.maxTimestamp,
+      maxTimestampOffset: this.maxTimestampOffset,
+      firstTimestamp: this.firstTimestamp,
+      bytesSinceIndexEntry: this.bytesSinceIndexEntry,
+      offsetEntries: this.indexes.offsets.length,
+      timeEntries: this.indexes.times.length,
+      abortedEntries: this.indexes.aborted.length,
+    }
+  }
+
+  restore(mark: SegmentMark): void {
+    assert(this.indexes !== undefined && mark.sizeBytes <= this.sizeBytes, 'going back makes a segment smaller')
+    this.sizeBytes = mark.sizeBytes
+    this.nextOffset = mark.nextOffset
+    this.maxTimestamp = mark.maxTimestamp
+    this.maxTimestampOffset = mark.maxTimestampOffset
+    this.firstTimestamp = mark.firstTimestamp
+    this.bytesSinceIndexEntry = mark.bytesSinceIndexEntry
+    this.indexes.offsets.truncateToLength(mark.offsetEntries)
+    this.indexes.times.truncateToLength(mark.timeEntries)
+    this.indexes.aborted.length = mark.abortedEntries
+    this.verified.truncate(mark.sizeBytes)
+    this.isFinished = true
+  }
+}

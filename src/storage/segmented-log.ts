@@ -1,0 +1,241 @@
+import { assert } from '../base/assert.ts'
+import { ErrorCode } from '../base/error-code.ts'
+import type { Uuid } from '../base/uuid.ts'
+import type {
+  Duplicate,
+  EpochEndOffset,
+  LogConfig,
+  NeedsUnpacking,
+  PartitionLog,
+  PartitionLogListener,
+  ReadIsolation,
+  ReadRefusal,
+  ReadRequest,
+  Refusal,
+  Reservation,
+  ReserveRequest,
+} from '../core/log/partition-log.ts'
+import { DiskError, type FileRange } from '../io/disk.ts'
+import { LogAppender } from './log-appender.ts'
+import type { LogDirectory } from './log-directory.ts'
+import { LogFlusher } from './log-flusher.ts'
+import { LogReader, type ReadResult } from './log-reader.ts'
+import { type LoadedLog, LogState } from './log-state.ts'
+import { LogTrimmer } from './log-trimmer.ts'
+import type { StorageContext } from './storage-context.ts'
+import { findByTimestamp, findMaxTimestamp, type SearchResult } from './timestamp-search.ts'
+
+/** A log in Kafka's files: segments, their indexes, producer snapshots and the leader epoch checkpoint, in one directory. */
+export class SegmentedLog implements PartitionLog<FileRange> {
+  readonly topicId: Uuid
+  readonly topic: string
+  readonly partition: number
+  readonly #state: LogState
+  readonly #reader: LogReader
+  readonly #flusher: LogFlusher
+  readonly #appender: LogAppender
+  readonly #trimmer: LogTrimmer
+
+  constructor(context: StorageContext, directory: LogDirectory, loaded: LoadedLog) {
+    this.topicId = loaded.topicId
+    this.topic = loaded.topic
+    this.partition = loaded.partition
+    this.#state = new LogState(context, directory, loaded)
+    this.#reader = new LogReader(this.#state)
+    this.#flusher = new LogFlusher(this.#state)
+    this.#appender = new LogAppender(this.#state, this.#reader, this.#flusher)
+    this.#trimmer = new LogTrimmer(this.#state, this.#reader, this.#flusher, this.#appender)
+  }
+
+  get logStartOffset(): number {
+    return this.#state.logStartOffset
+  }
+
+  get logEndOffset(): number {
+    return this.#state.logEnd.offset
+  }
+
+  get nextOffset(): number {
+    return this.#state.nextOffset
+  }
+
+  get flushedOffset(): number {
+    return this.#state.flushedOffset
+  }
+
+  get highWatermark(): number {
+    return this.#state.highWatermark
+  }
+
+  get lastStableOffset(): number {
+    const { highWatermark, producers } = this.#state
+    return Math.min(highWatermark, producers.firstUnstableOffset(highWatermark))
+  }
+
+  get latestEpoch(): number {
+    return this.#state.epochs.latestEpoch
+  }
+
+  get isOffline(): boolean {
+    return !this.#state.isUsable
+  }
+
+  get sizeBytes(): number {
+    return this.#state.segments.sizeBytes
+  }
+
+  get config(): LogConfig {
+    return this.#state.config
+  }
+
+  get directory(): LogDirectory {
+    return this.#state.directory
+  }
+
+  /** Where the log's files are. */
+  get path(): string {
+    return this.#state.home.path
+  }
+
+  /** What the recovery point checkpoint says of this log. */
+  get recoveryPoint(): number {
+    return this.#state.recoveryPoint
+  }
+
+  listen(listener: PartitionLogListener): void {
+    this.#state.listener = listener
+  }
+
+  configure(config: LogConfig): void {
+    this.#state.config = config
+    this.#state.home.indexIntervalBytes = config.indexIntervalBytes
+  }
+
+  reserve(request: ReserveRequest): Reservation | Duplicate | Refusal | NeedsUnpacking {
+    return this.#appender.reserve(request)
+  }
+
+  append(reservation: Reservation): void {
+    this.#appender.append(reservation)
+  }
+
+  appendAsFollower(batches: Buffer): Refusal | undefined {
+    return this.#appender.appendAsFollower(batches)
+  }
+
+  assignLeaderEpoch(leaderEpoch: number): void {
+    const { epochs, nextOffset } = this.#state
+    if (!epochs.assign({ leaderEpoch, startOffset: nextOffset })) return
+    this.#state.areEpochsUnsaved = true
+    this.#state.isChanged = true
+  }
+
+  read(request: ReadRequest): ReadResult | Promise<ReadResult> {
+    const { isUsable, logStartOffset, logEnd } = this.#state
+    if (!isUsable) return refused(ErrorCode.kafkaStorageError)
+    if (request.offset < logStartOffset || request.offset > logEnd.offset) return refused(ErrorCode.offsetOutOfRange)
+    const limitOffset = this.#limitOf(request.isolation)
+    if (request.offset < limitOffset) return this.#reader.read(request, limitOffset)
+    const abortedTransactions = request.isolation === 'lastStableOffset' ? [] : undefined
+    return { type: 'read', parts: [], byteLength: 0, abortedTransactions }
+  }
+
+  moveHighWatermark(offset: number): void {
+    assert(offset <= this.#state.logEnd.offset, 'the high watermark is not above the log end')
+    this.#state.highWatermark = offset
+  }
+
+  moveLogStart(offset: number): Promise<void> {
+    return this.#trimmer.moveLogStart(offset)
+  }
+
+  truncate({ endOffset }: { endOffset: number }): Promise<void> {
+    return this.#trimmer.truncate(endOffset)
+  }
+
+  truncateFullyAndStartAt(offset: number): Promise<void> {
+    return this.#trimmer.truncateFullyAndStartAt(offset)
+  }
+
+  endOffsetForEpoch(leaderEpoch: number): EpochEndOffset {
+    return this.#state.epochs.endOffsetFor(leaderEpoch, this.#state.logEnd.offset)
+  }
+
+  epochAt(offset: number): number {
+    return this.#state.epochs.epochAt(offset)
+  }
+
+  findByTimestamp(timestamp: bigint): Promise<SearchResult> {
+    return this.#search(() => findByTimestamp(this.#state, timestamp))
+  }
+
+  findMaxTimestamp(): Promise<SearchResult> {
+    return this.#search(() => findMaxTimestamp(this.#state))
+  }
+
+  requestFlush(): void {
+    this.#flusher.request()
+  }
+
+  flush(): Promise<void> {
+    return this.#flusher.flush()
+  }
+
+  /** Begins a new segment, if the active one holds anything. */
+  roll(): void {
+    this.#appender.roll()
+  }
+
+  /** What retention, by time, size and log start, and the expiry of producer ids remove at this time. */
+  applyRetention(wallMs: number): Promise<void> {
+    return this.#trimmer.applyRetention(wallMs)
+  }
+
+  /**
+   * Nothing is read or appended any more; when this resolves the files are such that the log opens again without reading a
+   * batch. Rejects when that failed: the directory must not be marked clean.
+   */
+  async close(): Promise<void> {
+    const state = this.#state
+    await this.#appender.whenIdle()
+    state.isClosed = true
+    await this.#flusher.close()
+    this.#releaseAll()
+  }
+
+  /** The log is deleted, or its directory has failed: nothing more is written. Ranges that are being sent stay good. */
+  abandon(): void {
+    this.#state.isClosed = true
+    this.#state.isAbandoned = true
+    this.#releaseAll()
+  }
+
+  async #search(search: () => Promise<SearchResult>): Promise<SearchResult> {
+    if (!this.#state.isUsable) return refused(ErrorCode.kafkaStorageError)
+    try {
+      return await search()
+    } catch (error) {
+      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      this.#state.directory.readFailed(error)
+      return refused(ErrorCode.kafkaStorageError)
+    }
+  }
+
+  #releaseAll(): void {
+    const { segments, context } = this.#state
+    this.#reader.tail?.clear()
+    for (const segment of segments.all) {
+      context.openFiles.close(segment)
+      context.indexCache.forget(segment)
+    }
+  }
+
+  #limitOf(isolation: ReadIsolation): number {
+    if (isolation === 'logEndOffset') return this.#state.logEnd.offset
+    return isolation === 'highWatermark' ? this.#state.highWatermark : this.lastStableOffset
+  }
+}
+
+function refused(errorCode: ErrorCode): ReadRefusal {
+  return { type: 'refused', errorCode }
+}

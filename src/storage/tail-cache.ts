@@ -1,0 +1,117 @@
+import { readBatchSize, readLastOffset } from '../records/batch.ts'
+import type { RingUser, TailRing } from './tail-ring.ts'
+
+/** A longer run is not continued: finding a batch in it means walking from its beginning. */
+const maxRunBytes = 32 * 1024
+
+/** Whole batches of one segment that lie together in a chunk. */
+interface CachedRun {
+  readonly baseOffset: number
+  endOffset: number
+  readonly segmentBaseOffset: number
+  /** Where the first of them begins in the segment's file. */
+  readonly position: number
+  readonly chunkId: number
+  readonly start: number
+  length: number
+}
+
+/** Where a batch begins: in its segment, and in the cache. */
+export interface CachedPlace {
+  readonly segmentBaseOffset: number
+  readonly position: number
+  readonly runIndex: number
+  /** Position in the run's chunk. */
+  readonly at: number
+}
+
+/** What one partition has in the tail ring. Runs follow one another, but gaps between them are possible. */
+export class TailCache implements RingUser {
+  readonly #ring: TailRing
+  readonly #maxBytes: number
+  readonly #runs: CachedRun[] = []
+  #bytes = 0
+
+  constructor(ring: TailRing, maxBytes: number) {
+    this.#ring = ring
+    this.#maxBytes = maxBytes
+  }
+
+  /** Keeps a copy of a batch and answers a view of the copy. */
+  add(
+    batch: Buffer,
+    place: { baseOffset: number; endOffset: number; segmentBaseOffset: number; position: number },
+  ): Buffer {
+    const { chunkId, start } = this.#ring.copy(batch, this)
+    const last = this.#runs.at(-1)
+    const isContinued =
+      last !== undefined &&
+      last.length < maxRunBytes &&
+      last.chunkId === chunkId &&
+      last.start + last.length === start &&
+      last.segmentBaseOffset === place.segmentBaseOffset &&
+      last.position + last.length === place.position
+    if (isContinued) {
+      last.endOffset = place.endOffset
+      last.length += batch.length
+    } else {
+      this.#runs.push({ ...place, chunkId, start, length: batch.length })
+    }
+    this.#bytes += batch.length
+    while (this.#bytes > this.#maxBytes && this.#runs.length > 1)
+      this.#bytes -= (this.#runs.shift() as CachedRun).length
+    return (this.#ring.chunk(chunkId) as Buffer).subarray(start, start + batch.length)
+  }
+
+  /** Where the batch that holds this offset begins, if it is here. */
+  find(offset: number): CachedPlace | undefined {
+    const runIndex = this.#runs.findLastIndex(run => run.baseOffset <= offset)
+    if (runIndex < 0 || offset >= this.#runs[runIndex].endOffset) return undefined
+    const run = this.#runs[runIndex]
+    const bytes = this.#ring.chunk(run.chunkId)
+    if (bytes === undefined) return undefined
+    let at = run.start
+    while (readLastOffset(bytes, at) < offset) at += readBatchSize(bytes, at)
+    return { segmentBaseOffset: run.segmentBaseOffset, position: run.position + at - run.start, runIndex, at }
+  }
+
+  /** The size of the batch at a place. */
+  batchSize({ runIndex, at }: CachedPlace): number {
+    return readBatchSize(this.#ring.chunk(this.#runs[runIndex].chunkId) as Buffer, at)
+  }
+
+  /** Views of the segment's bytes [place, endPosition) if all of them are here. */
+  view(place: CachedPlace, endPosition: number): Buffer[] | undefined {
+    const parts: Buffer[] = []
+    let position = place.position
+    for (let index = place.runIndex; index < this.#runs.length && position < endPosition; index++) {
+      const run = this.#runs[index]
+      const bytes = this.#ring.chunk(run.chunkId)
+      const skipped = position - run.position
+      const isNext = run.segmentBaseOffset === place.segmentBaseOffset && skipped >= 0 && skipped < run.length
+      if (bytes === undefined || !isNext) return undefined
+      const length = Math.min(run.length - skipped, endPosition - position)
+      parts.push(bytes.subarray(run.start + skipped, run.start + skipped + length))
+      position += length
+    }
+    return position === endPosition ? parts : undefined
+  }
+
+  /** Forgets what is at or above the offset. */
+  truncate(endOffset: number): void {
+    while (this.#runs.length > 0 && this.#runs[this.#runs.length - 1].endOffset > endOffset) {
+      this.#bytes -= (this.#runs.pop() as CachedRun).length
+    }
+  }
+
+  clear(): void {
+    this.#runs.length = 0
+    this.#bytes = 0
+  }
+
+  chunkDropped(chunkId: number): void {
+    while (this.#runs.length > 0 && this.#runs[0].chunkId <= chunkId) {
+      this.#bytes -= (this.#runs.shift() as CachedRun).length
+    }
+  }
+}

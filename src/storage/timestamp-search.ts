@@ -1,0 +1,128 @@
+import { ErrorCode } from '../base/error-code.ts'
+import type { ReadRefusal, TimestampAndOffset } from '../core/log/partition-log.ts'
+import { readLastOffset, readMaxTimestamp, readPartitionLeaderEpoch } from '../records/batch.ts'
+import { type Finding, findByTimestamp as findInBatch, findMaxTimestamp as findMaxInBatch } from '../records/search.ts'
+import { type BatchVisitor, scanBatches } from './batch-scan.ts'
+import type { LogState } from './log-state.ts'
+import type { Segment, SegmentIndexes } from './segment.ts'
+import { loadIndexes, rebuildIndexes } from './segment-indexes.ts'
+import { indexedPosition } from './segment-locator.ts'
+
+/** A refusal where bytes that could not be read stand where the answer may be. */
+export type SearchResult = TimestampAndOffset | ReadRefusal | undefined
+
+const maxUnpackedBytes = 128 * 1024 * 1024
+
+/** The first record whose timestamp is not below this one, from the log start to the log end. */
+export async function findByTimestamp(state: LogState, timestamp: bigint): Promise<SearchResult> {
+  for (const segment of [...state.segments.all]) {
+    if (segment.nextOffset <= state.logStartOffset) continue
+    if ((await largestTimestamp(state, segment)) < timestamp) continue
+    const indexes = await confirmedTimes(state, segment, timestamp)
+    const entry = indexes.times.below(timestamp)
+    const from = entry < 0 ? segment.baseOffset : segment.baseOffset + indexes.times.relativeOffsetAt(entry) + 1
+    const query = { timestamp, startOffset: state.logStartOffset, maxBytes: maxUnpackedBytes }
+    const found = await findIn(state, segment, Math.max(from, state.logStartOffset), (bytes, at) => {
+      return readMaxTimestamp(bytes, at) < timestamp ? undefined : findInBatch(bytes, at, query)
+    })
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** The record with the largest timestamp, the earliest of several. */
+export async function findMaxTimestamp(state: LogState): Promise<SearchResult> {
+  let largest: Segment | undefined
+  for (const segment of [...state.segments.all]) {
+    if (segment.nextOffset <= state.logStartOffset) continue
+    const timestamp = await largestTimestamp(state, segment)
+    if (timestamp > ((largest?.maxTimestamp ?? -1n) as bigint)) largest = segment
+  }
+  if (largest === undefined) return undefined
+  const wanted = largest.maxTimestamp
+  return findIn(state, largest, largest.maxTimestampOffset, (bytes, at) => {
+    return readMaxTimestamp(bytes, at) === wanted ? findMaxInBatch(bytes, at, maxUnpackedBytes) : undefined
+  })
+}
+
+/** -1 when no record of the segment has a timestamp. */
+async function largestTimestamp(state: LogState, segment: Segment): Promise<bigint> {
+  if (segment.maxTimestamp === undefined) {
+    const { context, segments } = state
+    const { times } = await loadIndexes(context, segments, segment)
+    const last = times.length - 1
+    const confirmed = last < 0 ? undefined : await confirmedTimes(state, segment, times.timestampAt(last) + 1n)
+    segment.noteLargestTimestamp(confirmed?.times ?? times, undefined)
+  }
+  return segment.maxTimestamp as bigint
+}
+
+/**
+ * The segment's indexes, where the entry at which a search for this timestamp begins is true: it is compared with the batch
+ * that it names, unless this process has made the index itself.
+ */
+async function confirmedTimes(state: LogState, segment: Segment, timestamp: bigint): Promise<SegmentIndexes> {
+  const { context, segments } = state
+  const indexes = await loadIndexes(context, segments, segment)
+  const entry = indexes.times.below(timestamp)
+  if (indexes.isTrusted || entry < 0) return indexes
+  const offset = segment.baseOffset + indexes.times.relativeOffsetAt(entry)
+  let isTrue = false
+  await scan(state, segment, offset, (bytes, at) => {
+    if (readLastOffset(bytes, at) < offset) return undefined
+    isTrue = readLastOffset(bytes, at) === offset && readMaxTimestamp(bytes, at) === indexes.times.timestampAt(entry)
+    return 'stop'
+  })
+  if (!isTrue) segment.indexes = await rebuildIndexes(context, segments, segment)
+  return segment.indexes ?? indexes
+}
+
+/** What `find` finds first in the batches that reach `offset` or more. */
+async function findIn(
+  state: LogState,
+  segment: Segment,
+  offset: number,
+  find: (bytes: Buffer, at: number) => Finding,
+): Promise<SearchResult> {
+  let result: SearchResult
+  const problem = await scan(state, segment, offset, (bytes, at) => {
+    if (readLastOffset(bytes, at) < offset) return undefined
+    const found = find(bytes, at)
+    if (found === undefined) return undefined
+    result =
+      found.type === 'found'
+        ? { timestamp: found.timestamp, offset: found.offset, leaderEpoch: readPartitionLeaderEpoch(bytes, at) }
+        : { type: 'refused', errorCode: ErrorCode.corruptMessage }
+    return 'stop'
+  })
+  return result ?? (problem ? { type: 'refused', errorCode: ErrorCode.corruptMessage } : undefined)
+}
+
+/** Shows the batches of a segment from an index entry at or before the offset on. Answers whether damage ended it. */
+async function scan(state: LogState, segment: Segment, offset: number, visit: BatchVisitor): Promise<boolean> {
+  const { context, logEnd } = state
+  const end = segment === logEnd.segment ? logEnd.position : segment.sizeBytes
+  await loadIndexes(context, state.segments, segment)
+  const position = Math.min(indexedPosition(segment, offset), end)
+  const file = context.openFiles.use(segment)
+  file.retain()
+  try {
+    const bounds = { from: segment.baseOffset, to: Number.POSITIVE_INFINITY }
+    const scanned = await scanBatches(file, { position, end, bounds }, (bytes, at, where, size) => {
+      segment.verified.add(where, where + size)
+      return visit(bytes, at, where, size)
+    })
+    if (scanned.problem === undefined) return false
+    const { nextOffset, problem: reason } = scanned
+    state.damageFound({
+      path: segment.filePath,
+      position: scanned.position,
+      length: undefined,
+      offset: nextOffset,
+      reason,
+    })
+    return true
+  } finally {
+    file.release()
+  }
+}
