@@ -69,6 +69,9 @@ test('a new timestamp type or maximum comes with a new CRC', () => {
   assert.equal(batch.readTimestampType(bytes, 0), 'LogAppendTime')
   assert.equal(batch.readMaxTimestamp(bytes, 0), 1_800_000_000_000n)
   assert.equal(batch.isCrcValid(bytes, 0, bytes.length), true)
+  batch.setMaxTimestampAndType(bytes, 0, { maxTimestamp: 1_800_000_000_000n, timestampType: 'CreateTime' })
+  assert.equal(batch.readTimestampType(bytes, 0), 'CreateTime')
+  assert.equal(batch.isCrcValid(bytes, 0, bytes.length), true)
   batch.setMaxTimestampAndType(bytes, 0, { maxTimestamp: 1_700_000_000_007n, timestampType: 'CreateTime' })
   assert.deepEqual(bytes, produced)
 })
@@ -111,6 +114,15 @@ test('a run of batches ends at a truncated tail of any length', () => {
     )
     assert.equal(batch.batchSizeAt(bytes, produced.length + commit.length), batch.truncated)
   }
+})
+
+test('nothing behind the given end is looked at', () => {
+  const bytes = Buffer.concat([produced, Buffer.alloc(100, 0xff)])
+  for (let end = 0; end < produced.length; end++) assert.equal(batch.batchSizeAt(bytes, 0, end), batch.truncated)
+  assert.equal(batch.batchSizeAt(bytes, 0, produced.length), produced.length)
+  bytes.fill(0xff, 16)
+  assert.equal(batch.batchSizeAt(bytes, 0, 16), batch.truncated)
+  assert.equal(batch.batchSizeAt(bytes, 0, 17), batch.corrupt)
 })
 
 test('bytes that cannot be a batch are told from a truncated one', () => {

@@ -7,8 +7,7 @@ import { type Record, RecordReader } from './record.ts'
 
 function readAll(bytes: Buffer): Record[] {
   const reader = new RecordReader(bytes, 0, bytes.length)
-  const records: Record[] = []
-  for (let record = reader.next(); record !== undefined; record = reader.next()) records.push(record)
+  const records = [...reader]
   assert.equal(reader.isCorrupt, false)
   return records
 }

@@ -21,8 +21,7 @@ function readAll(bytes: Buffer): Record[] {
     assert.equal(isCrcValid(bytes, at, sizeBytes), true)
     const reader = openBatch(bytes, at, maxBytes)
     assert.ok(!('type' in reader))
-    const records: Record[] = []
-    for (let record = reader.next(); record !== undefined; record = reader.next()) records.push(record)
+    const records = [...reader]
     assert.equal(reader.isCorrupt, false)
     return records
   })

@@ -14,8 +14,7 @@ const codecs = [Codec.none, Codec.gzip, Codec.snappy, Codec.lz4, Codec.zstd]
 function recordsOf(bytes: Buffer): Record[] {
   const reader = openBatch(bytes, 0, maxBytes)
   assert.ok(!('type' in reader))
-  const records: Record[] = []
-  for (let record = reader.next(); record !== undefined; record = reader.next()) records.push(record)
+  const records = [...reader]
   assert.equal(reader.isCorrupt, false)
   return records
 }

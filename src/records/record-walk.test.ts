@@ -134,6 +134,7 @@ test('a record is whole only within its own bytes', () => {
     [8, 40],
     [14, 2],
     [0, 26],
+    [0, 29],
     [0, 30],
   ]) {
     const bytes = Buffer.concat([record, Buffer.alloc(100)])
@@ -141,6 +142,14 @@ test('a record is whole only within its own bytes', () => {
     walk.start(rulesFor(1))
     assert.equal(walk.feed(bytes, 0, bytes.length), malformed, `byte ${at}`)
   }
+})
+
+test('a varint of four bytes is not taken for one of three and something else', () => {
+  // The value's length is 2^21; its fourth byte, with the two behind it, would also make one good header.
+  const bytes = Buffer.from('14 00 00 00 01 80808002 00 01'.replaceAll(' ', ''), 'hex')
+  const walk = new RecordWalk()
+  walk.start(rulesFor(1))
+  assert.equal(walk.feed(bytes, 0, bytes.length), malformed)
 })
 
 test('of many rejected records the first are listed and all are counted', () => {

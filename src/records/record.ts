@@ -71,6 +71,11 @@ export class RecordReader {
     return record
   }
 
+  /** What `next` gives, up to the end or to corruption. */
+  *[Symbol.iterator](): Generator<Record, void, undefined> {
+    for (let record = this.next(); record !== undefined; record = this.next()) yield record
+  }
+
   #read(): Record | undefined {
     const cursor = this.#cursor
     const length = cursor.varint()

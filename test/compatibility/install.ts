@@ -68,7 +68,8 @@ export async function fromPyPi(name: string): Promise<DriverCommand> {
 /** A Go program with the modules that its go.sum pins. */
 export async function goProgram(name: string, source: string): Promise<string> {
   const go = requireTool('go', 'Go 1.26 or later')
-  const found = /go(\d+)\.(\d+)/.exec(await runOrThrow(go, ['version']))
+  // Asked where the module is: a Go of 1.21 or later fetches the version that go.mod names.
+  const found = /go(\d+)\.(\d+)/.exec(await runOrThrow(go, ['version'], { cwd: source }))
   if (found === null || Number(found[1]) * 1000 + Number(found[2]) < 1026)
     throw new MissingTool('Go 1.26 or later', found?.[0] ?? 'unknown')
   const files = readdirSync(source)

@@ -65,11 +65,11 @@ export class GroupUnderTest {
   readonly #replies = new Map<number, GroupReply>()
   #lastRequestId = 0
 
-  constructor(config: Partial<GroupConfig> = {}, random: Random = countingRandom()) {
+  constructor(config: Partial<GroupConfig> = {}, random: Random = countingRandom(), Coordinator = GroupCoordinator) {
     this.config = { ...testConfig, ...config }
     this.runner = new StateMachineRunner({
       createMachine: () => {
-        this.coordinator = new GroupCoordinator(this.config, random)
+        this.coordinator = new Coordinator(this.config, random)
         return this.coordinator
       },
       codec: recordBatchCodec(groupRecords),

@@ -1,10 +1,11 @@
 import type * as Native from 'lz4-napi'
 import { loadNative } from '../native.ts'
+import { copyBytes } from './copy-bytes.ts'
 
 const native = loadNative<typeof Native>('lz4-napi')
 
-/** Shorter blocks are unpacked faster in script than by a call, and many of them cannot hold up the loop. */
-const nativeFromBytes = 64
+/** Shorter blocks are unpacked faster in script than by a call (measured); many of them cannot hold up the loop either. */
+const nativeFromBytes = 400
 
 /** One byte of a block stands for at most 255 bytes of output, and a few tokens for a few more. */
 const maxExpansion = 255
@@ -45,39 +46,56 @@ export function unpackLz4BlockInScript(
   end: number,
   maxBytes: number,
 ): Buffer | undefined {
-  const output = Buffer.alloc(maxBytes)
+  const outputBytes = measureLz4Block(bytes, start, end)
+  if (outputBytes === undefined || outputBytes > maxBytes) return undefined
+  const output = Buffer.allocUnsafe(outputBytes)
   let at = start
   let filled = 0
-  while (at < end) {
+  for (;;) {
     const token = bytes[at++]
     let literals = token >>> 4
     if (literals === 15) {
-      let more = 255
-      while (more === 255) {
-        if (at >= end) return undefined
-        more = bytes[at++]
-        literals += more
-      }
+      for (; bytes[at] === 255; at++) literals += 255
+      literals += bytes[at++]
     }
-    if (literals > end - at || literals > maxBytes - filled) return undefined
-    bytes.copy(output, filled, at, at + literals)
+    filled = copyBytes(output, filled, bytes, at, literals)
     at += literals
-    filled += literals
-    if (at === end) return (token & 15) === 0 ? output.subarray(0, filled) : undefined
-    if (end - at < 2) return undefined
+    if (at === end) return output
     const distance = bytes[at] | (bytes[at + 1] << 8)
     at += 2
     let length = (token & 15) + 4
     if (length === 19) {
-      let more = 255
-      while (more === 255) {
-        if (at >= end) return undefined
-        more = bytes[at++]
-        length += more
-      }
+      for (; bytes[at] === 255; at++) length += 255
+      length += bytes[at++]
     }
-    if (distance === 0 || distance > filled || length > maxBytes - filled) return undefined
+    if (distance === 0 || distance > filled) return undefined
     for (const stop = filled + length; filled < stop; filled++) output[filled] = output[filled - distance]
+  }
+}
+
+/** How long the output is, found from the lengths alone; undefined when they do not end with the block. */
+function measureLz4Block(bytes: Buffer, start: number, end: number): number | undefined {
+  let at = start
+  let total = 0
+  while (at < end) {
+    const token = bytes[at++]
+    let literals = token >>> 4
+    if (literals === 15) {
+      for (; at < end && bytes[at] === 255; at++) literals += 255
+      if (at >= end) return undefined
+      literals += bytes[at++]
+    }
+    at += literals
+    total += literals
+    if (at === end) return (token & 15) === 0 ? total : undefined
+    at += 2
+    let length = (token & 15) + 4
+    if (length === 19) {
+      for (; at < end && bytes[at] === 255; at++) length += 255
+      if (at >= end) return undefined
+      length += bytes[at++]
+    }
+    total += length
   }
   return undefined
 }

@@ -41,6 +41,7 @@ public final class Driver {
             case "produce" -> produce(args[1], given);
             case "consume" -> consume(args[1], given);
             case "member" -> member(args[1], given);
+            case "transact" -> transact(args[1], given);
             default -> throw new IllegalArgumentException(args[0]);
         }
         emit(event("done"));
@@ -87,6 +88,20 @@ public final class Driver {
         }
     }
 
+    /** This driver's own verb: the jobs are sent in one transaction each, which is committed or aborted as "commit" says. */
+    private static void transact(String bootstrap, JsonNode given) throws Exception {
+        Map<String, Object> settings = Map.of("bootstrap.servers", bootstrap, "transactional.id", given.get("id").asText(), "linger.ms", 20);
+        try (KafkaProducer<String, String> producer = new KafkaProducer<>(settings, new StringSerializer(), new StringSerializer())) {
+            producer.initTransactions();
+            for (JsonNode job : given.get("jobs")) {
+                producer.beginTransaction();
+                send(producer, job);
+                if (given.get("commit").asBoolean()) producer.commitTransaction();
+                else producer.abortTransaction();
+            }
+        }
+    }
+
     private static void send(KafkaProducer<String, String> producer, JsonNode job) throws Exception {
         String prefix = job.get("prefix").asText();
         int first = job.get("first").asInt();
@@ -114,7 +129,8 @@ public final class Driver {
     }
 
     private static void consume(String bootstrap, JsonNode given) {
-        try (KafkaConsumer<String, String> consumer = consumer(bootstrap, Map.of())) {
+        String isolation = given.path("isolation").asText("read_uncommitted");
+        try (KafkaConsumer<String, String> consumer = consumer(bootstrap, Map.of("isolation.level", isolation))) {
             List<TopicPartition> partitions = texts(given.get("topics")).stream()
                 .flatMap(topic -> consumer.partitionsFor(topic).stream()).map(info -> new TopicPartition(info.topic(), info.partition())).toList();
             consumer.assign(partitions);

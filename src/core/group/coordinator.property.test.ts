@@ -1,0 +1,462 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ErrorCode } from '../../base/error-code.ts'
+import type { Random } from '../../base/random.ts'
+import type { Now } from '../../base/time.ts'
+import { zeroUuid } from '../../base/uuid.ts'
+import { recordBatchCodec } from '../state-machine/record-batch-codec.ts'
+import type { GroupCommand } from './commands.ts'
+import { GroupCoordinator } from './coordinator.ts'
+import { GroupUnderTest, type Pending, testConfig } from './group-under-test.ts'
+import { groupRecords } from './records.ts'
+import type { JoinGroupBody, SyncGroupBody } from './replies.ts'
+
+/**
+ * Random members of random versions on a coordinator that is reloaded, refused, delayed and failed at random. After
+ * every step: live durable state is what a replay gives (I38), deciding has changed nothing, no request is answered
+ * twice. Throughout: an old generation changes nothing (I37), a generation has one assignment (I36), what was committed is
+ * fetched. In the end: every request was answered, and live members come together and own every partition once.
+ */
+
+const partitionCount = 8
+const groupIds = ['g1', 'g2']
+const sessionTimeoutMs = 10_000
+const rebalanceTimeoutMs = 15_000
+
+class Chance implements Random {
+  #state: number
+
+  constructor(seed: number) {
+    this.#state = seed
+  }
+
+  below(bound: number): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0
+    let x = this.#state
+    x = Math.imul(x ^ (x >>> 15), x | 1)
+    x ^= x + Math.imul(x ^ (x >>> 7), x | 61)
+    return ((x ^ (x >>> 14)) >>> 0) % bound
+  }
+
+  bytes(length: number): Buffer {
+    return Buffer.from(Array.from({ length }, () => this.below(256)))
+  }
+
+  oneIn(count: number): boolean {
+    return this.below(count) === 0
+  }
+
+  pick<T>(values: readonly T[]): T {
+    return values[this.below(values.length)]
+  }
+}
+
+/** Says so when deciding changes anything. */
+class CheckedCoordinator extends GroupCoordinator {
+  override decide(command: GroupCommand, now: Now) {
+    const before = JSON.stringify(this.inspect())
+    const decision = super.decide(command, now)
+    assert.equal(JSON.stringify(this.inspect()), before, 'deciding changes nothing')
+    return decision
+  }
+}
+
+type MemberState =
+  | { readonly type: 'out' }
+  | { readonly type: 'joining'; readonly join: Pending<JoinGroupBody> }
+  | { readonly type: 'joined'; readonly joined: JoinGroupBody }
+  | { readonly type: 'syncing'; readonly sync: Pending<SyncGroupBody> }
+  | { readonly type: 'stable'; readonly owned: readonly number[] }
+
+interface Identity {
+  readonly memberId: string
+  readonly generationId: number
+  readonly groupInstanceId: string | null
+}
+
+/** What an offset may be: what was acknowledged last, and what was tried since and may have come through. */
+interface Possible {
+  readonly attempts: { requestId: number; value: number }[]
+  value: number
+}
+
+class World {
+  readonly chance: Chance
+  readonly group: GroupUnderTest
+  readonly members: SimulatedMember[] = []
+  /** Identities that someone once had. */
+  readonly old: { groupId: string; identity: Identity }[] = []
+  /** The highest generation that anyone was told since the coordinator was loaded. */
+  #lastRequestBeforeLoad = 0
+  readonly #toldGeneration = new Map<string, number>()
+  /** By group and generation: the assignment that members were given. */
+  readonly #assignments = new Map<string, string>()
+  readonly #possible = new Map<string, Possible>()
+  readonly #requests = new Set<number>()
+  readonly #unchecked: { check: () => boolean }[] = []
+  #shadow = new GroupCoordinator(testConfig, new Chance(0))
+  #shadowBatches: Buffer[] = []
+  assignmentCount = 0
+
+  constructor(seed: number) {
+    this.chance = new Chance(seed)
+    const initialRebalanceDelayMs = this.chance.pick([0, 0, 1000])
+    const config = { initialRebalanceDelayMs, maxSize: this.chance.pick([100, 3]) }
+    this.group = new GroupUnderTest(config, this.chance, CheckedCoordinator)
+    for (let i = 0; i < 7; i++) {
+      const groupInstanceId = this.chance.oneIn(3) ? `i${i}` : null
+      this.members.push(new SimulatedMember(this, this.chance.pick(groupIds), groupInstanceId))
+    }
+  }
+
+  step(): void {
+    const { chance, group } = this
+    group.holdsCommits = chance.oneIn(4) ? !group.holdsCommits : group.holdsCommits
+    const what = chance.below(40)
+    if (what < 24) chance.pick(this.members).step()
+    else if (what < 27) group.advance(chance.below(3000))
+    else if (what < 28) group.advance(chance.below(20_000))
+    else if (what < 30) this.#zombie()
+    else if (what < 32) this.#fetch()
+    else if (what < 33) this.#reload()
+    else if (what < 35) group.log.refusal = chance.pick([ErrorCode.none, ErrorCode.none, ErrorCode.notEnoughReplicas])
+    else if (what < 36) this.#failAppends()
+    else if (what < 37) this.#administer()
+    else group.commit()
+    this.check()
+  }
+
+  check(): void {
+    const { runner, log } = this.group
+    const isContinued = this.#shadowBatches.every((batch, i) => log.batches[i] === batch)
+    if (!isContinued) {
+      this.#shadow = new GroupCoordinator(testConfig, this.chance)
+      this.#shadowBatches = []
+    }
+    const codec = recordBatchCodec(groupRecords)
+    for (const batch of log.batches.slice(this.#shadowBatches.length)) {
+      const decoded = codec.decode(batch)
+      assert.ok(decoded.type === 'data')
+      for (const { offset, record } of decoded.records) this.#shadow.apply(record, { offset, producerId: -1 })
+      this.#shadowBatches.push(batch)
+    }
+    assert.deepEqual(runner.inspect()?.durable, this.#shadow.inspect().durable)
+    for (let i = this.#unchecked.length - 1; i >= 0; i--) {
+      if (this.#unchecked[i].check()) this.#unchecked.splice(i, 1)
+    }
+  }
+
+  /** Healed: members go about their business until they agree, and everything that was asked is answered. */
+  settle(): void {
+    const { group } = this
+    group.holdsCommits = false
+    group.log.refusal = ErrorCode.none
+    group.commit()
+    for (let round = 0; round < 60; round++) {
+      for (const member of this.members) member.step({ isSteady: true })
+      group.advance(1000)
+      this.check()
+    }
+    for (const groupId of groupIds) this.#assertSettled(groupId)
+    assert.equal(group.runner.waitingAnswers, 0)
+    group.advance(10 * 60_000)
+    assert.equal(group.runner.openRequests, 0, 'every request was answered')
+    for (const requestId of this.#requests) assert.ok(group.replyTo(requestId) !== undefined)
+  }
+
+  sent<P extends { readonly requestId: number }>(pending: P): P {
+    this.#requests.add(pending.requestId)
+    return pending
+  }
+
+  told(groupId: string, generationId: number, requestId: number): void {
+    // An answer of before the last load may be of a generation that is gone.
+    if (requestId <= this.#lastRequestBeforeLoad) return
+    this.#toldGeneration.set(groupId, Math.max(generationId, this.#toldGeneration.get(groupId) ?? -1))
+  }
+
+  /** A generation is assigned once; whoever is told something is told a part of it. */
+  assigned(groupId: string, generationId: number, assignment: string): void {
+    const [name] = assignment.split(':')
+    const key = `${groupId} ${generationId}`
+    const known = this.#assignments.get(key)
+    if (name !== '') assert.ok(known === undefined || known === name, 'a generation has one assignment')
+    if (name !== '') this.#assignments.set(key, name)
+  }
+
+  commitOffset(groupId: string, identity: Identity | undefined): void {
+    const partition = this.chance.below(3)
+    const value = this.chance.below(1_000_000)
+    const told = this.#toldGeneration.get(groupId) ?? -1
+    const fields = identity && {
+      memberId: identity.memberId,
+      generationIdOrMemberEpoch: identity.generationId,
+      groupInstanceId: identity.groupInstanceId,
+    }
+    const commit = this.sent(this.group.offsetCommit(groupId, { [partition]: value }, fields ?? {}))
+    const possible = this.#of(groupId, partition)
+    possible.attempts.push({ requestId: commit.requestId, value })
+    this.#unchecked.push({
+      check: () => {
+        if (!commit.isAnswered) return false
+        const [errorCode] = commit.get()
+        if (errorCode === ErrorCode.none) {
+          if (identity !== undefined)
+            assert.ok(identity.generationId >= told, 'an old generation commits nothing (I37)')
+          this.#acknowledged(possible, commit.requestId)
+        } else if (!isUncertain(errorCode)) {
+          possible.attempts.splice(
+            possible.attempts.findIndex(one => one.requestId === commit.requestId),
+            1,
+          )
+        }
+        return true
+      },
+    })
+  }
+
+  #fetch(): void {
+    const { group } = this
+    const groupId = this.chance.pick(groupIds)
+    const partition = this.chance.below(3)
+    const topics = [{ name: 't', topicId: zeroUuid, partitionIndexes: [partition] }]
+    const groups = [{ groupId, memberId: null, memberEpoch: -1, topics }]
+    const possible = this.#of(groupId, partition)
+    const candidates = new Set([possible.value, ...possible.attempts.map(({ value }) => value)])
+    const requestId = group.submit({ type: 'offsetFetch', apiVersion: 9, groups, requireStable: false })
+    this.#requests.add(requestId)
+    this.#unchecked.push({
+      check: () => {
+        const reply = group.replyTo(requestId)
+        if (reply === undefined) return false
+        assert.ok(reply.type === 'offsetFetch')
+        if (reply.groups[0].errorCode !== ErrorCode.none) return true
+        assert.ok(
+          candidates.has(reply.groups[0].topics[0].partitions[0].committedOffset),
+          'what was committed is fetched',
+        )
+        return true
+      },
+    })
+  }
+
+  #zombie(): void {
+    if (this.old.length === 0) return
+    const { groupId, identity } = this.chance.pick(this.old)
+    const { memberId, generationId, groupInstanceId } = identity
+    const fields = groupInstanceId === null ? {} : { groupInstanceId }
+    const what = this.chance.below(4)
+    if (what === 0) this.commitOffset(groupId, identity)
+    else if (what === 1) this.group.heartbeat(groupId, generationId, memberId, groupInstanceId)
+    else if (what === 2) this.sent(this.group.sync(groupId, generationId, memberId, {}, fields))
+    else this.sent(this.group.join(groupId, memberId, { groupInstanceId, sessionTimeoutMs, rebalanceTimeoutMs }))
+  }
+
+  #administer(): void {
+    const groupId = this.chance.pick(groupIds)
+    if (this.chance.oneIn(2)) {
+      this.commitOffset(groupId, undefined)
+      return
+    }
+    this.#requests.add(this.group.submit({ type: 'describeGroups', apiVersion: 6, groupIds }))
+    this.#requests.add(this.group.submit({ type: 'listGroups', apiVersion: 5, statesFilter: [], typesFilter: [] }))
+  }
+
+  #reload(): void {
+    this.group.reload()
+    this.#forgetTold()
+  }
+
+  #failAppends(): void {
+    this.group.log.failUncommitted()
+    this.group.runner.appendFailed()
+    this.group.load()
+    this.#forgetTold()
+  }
+
+  #forgetTold(): void {
+    this.#toldGeneration.clear()
+    this.#lastRequestBeforeLoad = Math.max(0, ...this.#requests)
+  }
+
+  #of(groupId: string, partition: number): Possible {
+    const key = `${groupId} ${partition}`
+    const possible = this.#possible.get(key) ?? { value: -1, attempts: [] }
+    this.#possible.set(key, possible)
+    return possible
+  }
+
+  /** Attempts before it were overwritten or never happened. */
+  #acknowledged(possible: Possible, requestId: number): void {
+    const at = possible.attempts.findIndex(attempt => attempt.requestId === requestId)
+    if (at === -1) return
+    possible.value = possible.attempts[at].value
+    possible.attempts.splice(0, at + 1)
+  }
+
+  #assertSettled(groupId: string): void {
+    const live = this.members.filter(member => member.groupId === groupId)
+    const stable = live.filter(member => member.state.type === 'stable')
+    const expected = Math.min(live.length, this.group.config.maxSize)
+    assert.equal(stable.length, expected, `${groupId}: live members come together`)
+    if (stable.length === 0) return
+    assert.equal(new Set(stable.map(member => member.generationId)).size, 1, 'all in one generation')
+    const owned = stable.flatMap(member => (member.state.type === 'stable' ? member.state.owned : []))
+    assert.deepEqual(
+      owned.sort(),
+      Array.from({ length: partitionCount }, (_, i) => i),
+      'every partition is owned once',
+    )
+    assert.equal(this.group.describe(groupId).groupState, 'Stable')
+  }
+}
+
+/** A member that does what clients do. */
+class SimulatedMember {
+  readonly groupId: string
+  readonly #world: World
+  readonly #groupInstanceId: string | null
+  readonly #joinVersion: number
+  state: MemberState = { type: 'out' }
+  memberId = ''
+  generationId = -1
+
+  constructor(world: World, groupId: string, groupInstanceId: string | null) {
+    this.#world = world
+    this.groupId = groupId
+    this.#groupInstanceId = groupInstanceId
+    this.#joinVersion = groupInstanceId === null ? world.chance.below(10) : world.chance.pick([5, 9])
+  }
+
+  get identity(): Identity {
+    return { memberId: this.memberId, generationId: this.generationId, groupInstanceId: this.#groupInstanceId }
+  }
+
+  step({ isSteady = false } = {}): void {
+    const { state } = this
+    switch (state.type) {
+      case 'out':
+        this.state = { type: 'joining', join: this.#join() }
+        break
+      case 'joining':
+        if (state.join.isAnswered) this.#joined(state.join.get(), state.join.requestId)
+        break
+      case 'joined':
+        this.state = { type: 'syncing', sync: this.#sync(state.joined) }
+        break
+      case 'syncing':
+        if (state.sync.isAnswered) this.#synced(state.sync.get())
+        break
+      case 'stable':
+        this.#live(isSteady)
+        break
+    }
+  }
+
+  #join(): Pending<JoinGroupBody> {
+    const { group, chance } = this.#world
+    const metadata = Buffer.from(`000000000001000174${chance.pick(['00000000', 'ffffffff'])}`, 'hex')
+    const fields = {
+      groupInstanceId: this.#groupInstanceId,
+      sessionTimeoutMs,
+      rebalanceTimeoutMs,
+      protocols: [{ name: 'range', metadata }],
+    }
+    return this.#world.sent(group.join(this.groupId, this.memberId, fields, this.#joinVersion))
+  }
+
+  #joined(joined: JoinGroupBody, requestId: number): void {
+    if (joined.errorCode === ErrorCode.none) {
+      this.memberId = joined.memberId
+      this.generationId = joined.generationId ?? -1
+      this.#world.told(this.groupId, this.generationId, requestId)
+      this.#world.old.push({ groupId: this.groupId, identity: this.identity })
+      this.state = { type: 'joined', joined }
+      return
+    }
+    if (joined.errorCode === ErrorCode.memberIdRequired) this.memberId = joined.memberId
+    this.#failed(joined.errorCode)
+  }
+
+  /** The leader gives each member its share, under a name that is used once. */
+  #sync({ leader, members, skipAssignment }: JoinGroupBody): Pending<SyncGroupBody> {
+    const assignments: Record<string, string> = {}
+    if (leader === this.memberId && skipAssignment !== true) {
+      const name = `a${this.#world.assignmentCount++}`
+      members.forEach(({ memberId }, i) => {
+        const share = Array.from({ length: partitionCount }, (_, p) => p).filter(p => p % members.length === i)
+        assignments[memberId] = `${name}:${share.join(',')}`
+      })
+    }
+    const fields = this.#groupInstanceId === null ? {} : { groupInstanceId: this.#groupInstanceId }
+    const { group } = this.#world
+    return this.#world.sent(group.sync(this.groupId, this.generationId, this.memberId, assignments, fields))
+  }
+
+  #synced({ errorCode, assignment }: SyncGroupBody): void {
+    if (errorCode !== ErrorCode.none) {
+      this.#failed(errorCode)
+      return
+    }
+    const text = String(assignment)
+    this.#world.assigned(this.groupId, this.generationId, text)
+    const share = text.split(':')[1] ?? ''
+    this.state = { type: 'stable', owned: share === '' ? [] : share.split(',').map(Number) }
+  }
+
+  #live(isSteady: boolean): void {
+    const { chance, group } = this.#world
+    const what = isSteady ? 0 : chance.below(12)
+    if (what < 7) {
+      this.#heardBack(group.heartbeat(this.groupId, this.generationId, this.memberId, this.#groupInstanceId))
+    } else if (what < 10) {
+      this.#world.commitOffset(this.groupId, this.identity)
+    } else if (what < 11) {
+      const requestId = group.submit({
+        type: 'leaveGroup',
+        apiVersion: 3,
+        request: {
+          groupId: this.groupId,
+          memberId: '',
+          members: [{ memberId: this.memberId, groupInstanceId: this.#groupInstanceId, reason: null }],
+        },
+      })
+      this.#world.sent({ requestId })
+      this.#startAnew()
+    } else {
+      // Crashed and restarted: it has forgotten who it was.
+      this.#startAnew()
+    }
+  }
+
+  #heardBack(errorCode: ErrorCode): void {
+    const goesOn: ErrorCode[] = [ErrorCode.none, ErrorCode.notCoordinator]
+    if (!goesOn.includes(errorCode)) this.#failed(errorCode)
+  }
+
+  #failed(errorCode: ErrorCode): void {
+    const losesId: ErrorCode[] = [ErrorCode.unknownMemberId, ErrorCode.fencedInstanceId]
+    if (losesId.includes(errorCode)) this.#startAnew()
+    else this.state = { type: 'out' }
+  }
+
+  #startAnew(): void {
+    this.memberId = ''
+    this.generationId = -1
+    this.state = { type: 'out' }
+  }
+}
+
+/** The commit may or may not be in the log. */
+function isUncertain(errorCode: ErrorCode): boolean {
+  const uncertain: ErrorCode[] = [ErrorCode.coordinatorNotAvailable, ErrorCode.notCoordinator]
+  return uncertain.includes(errorCode)
+}
+
+for (let seed = 1; seed <= 30; seed++) {
+  test(`members, failures and reloads of seed ${seed}`, () => {
+    const world = new World(seed)
+    for (let i = 0; i < 400; i++) world.step()
+    world.settle()
+  })
+}
