@@ -72,6 +72,30 @@ export function describeTopic(topic: ReadonlyMap<string, string>, layers: Config
   return described
 }
 
+/**
+ * What is in force for a new topic, as CreateTopics answers it. Unlike above, a value that stands under any synonym is a
+ * source.
+ */
+export function describeNewTopic(topic: ReadonlyMap<string, string>, layers: ConfigLayers): DescribedConfig[] {
+  const effective = effectiveTexts(layers.texts, layers.dynamic)
+  return [...allTopicSettings.values()]
+    .filter(setting => !setting.isInternal)
+    .map(setting => {
+      const source = topic.has(setting.name) ? ConfigSource.dynamicTopic : sourceOf(setting.name, layers)
+      const described = entry(setting.name, setting, topicText(setting.name, topic, effective), [], false)
+      return { ...described, configSource: source }
+    })
+    .sort((one, other) => (one.name < other.name ? -1 : 1))
+}
+
+function sourceOf(topicName: string, { texts, dynamic }: ConfigLayers): ConfigSource {
+  const synonyms = brokerSettingsOf.get(topicName) ?? []
+  const isGiven = (layer: ReadonlyMap<string, string>) => synonyms.some(({ name }) => layer.has(name))
+  if (isGiven(dynamic.broker)) return ConfigSource.dynamicBroker
+  if (isGiven(dynamic.cluster)) return ConfigSource.dynamicDefaultBroker
+  return isGiven(texts) ? ConfigSource.staticBroker : ConfigSource.default
+}
+
 /** All settings of this broker, and what was given under names that are no settings. */
 export function describeBroker(layers: ConfigLayers): DescribedConfig[] {
   const effective = effectiveTexts(layers.texts, layers.dynamic)
