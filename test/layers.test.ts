@@ -39,7 +39,7 @@ const mayImport: Record<string, readonly string[]> = {
   client: ['base', 'io', 'protocol', 'records', 'channel'],
   broker: ['base', 'io', 'protocol', 'records', 'channel', 'config', ...everyCore, 'storage', 'tiered', 'pino'],
   'broker/admin': ['node:http', 'prom-client'],
-  'broker/start': ['io/node'],
+  'broker/start': ['io/node', 'node:fs', 'node:os'],
   'simulator/io': ['base', 'io', 'records'],
   simulator: [
     ...[
@@ -128,4 +128,20 @@ test('every folder stands in the table of ARCHITECTURE.md, and the other way rou
   const present = Object.keys(mayImport).filter(name => !exceptions.includes(name))
   assert.deepEqual(documented.sort(), present.sort())
   for (const name of present) if (existsSync(`src/${name}`)) assert.ok(documented.includes(name))
+})
+test('no file of src is left that nothing imports', () => {
+  const entryPoints = new Set([
+    'src/cli/main.ts',
+    'src/simulator/main.ts',
+    'src/broker/index.ts',
+    'src/client/index.ts',
+    'src/testing/index.ts',
+  ])
+  const everything = [...globSync('src/**/*.ts'), ...globSync('{test,bench,scripts}/**/*.ts')]
+  const imported = new Set<string>()
+  for (const file of everything)
+    for (const target of importsOf(readFileSync(file, 'utf8')))
+      if (target.startsWith('.')) imported.add(relative('.', join(dirname(file), target)))
+  const forgotten = sources.filter(file => !imported.has(file) && !entryPoints.has(file))
+  assert.deepEqual(forgotten, [])
 })

@@ -56,9 +56,9 @@ export class FrameReader {
     this.#options = options
   }
 
-  /** Whether a frame has begun and is not whole: it should arrive before long. */
+  /** Whether a frame has begun, is not whole, and waits for nothing but the peer: it should arrive before long. */
   get isInsideFrame(): boolean {
-    return this.#lengthHave > 0 || this.#frameLength >= 0
+    return (this.#lengthHave > 0 || this.#frameLength >= 0) && this.#waiting === 'no'
   }
 
   /** Where the next bytes belong, for `Receiver.target`. */

@@ -84,6 +84,10 @@ export class SegmentedLog implements PartitionLog<FileRange> {
     return this.#state.segments.sizeBytes
   }
 
+  get segmentCount(): number {
+    return this.#state.segments.all.length
+  }
+
   get config(): LogConfig {
     return this.#state.config
   }

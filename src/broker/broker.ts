@@ -1,0 +1,631 @@
+import { zeroUuid } from '../base/uuid.ts'
+import type { BrokerConfig } from '../config/broker-config.ts'
+import type { ConfigLayers } from '../config/describe-config.ts'
+import { effectiveConfig, effectiveTexts } from '../config/effective-config.ts'
+import type { Listener } from '../config/listeners.ts'
+import type { LoadedConfig, StaticTexts } from '../config/load-config.ts'
+import { topicConfigOf } from '../config/topic-config.ts'
+import { defaultLogConfig } from '../core/log/default-log-config.ts'
+import { supportedFeatures } from '../core/metadata/features.ts'
+import type { MetadataDelta } from '../core/metadata/metadata-delta.ts'
+import { ResourceType } from '../core/metadata/metadata-image.ts'
+import { VoterSet } from '../core/raft/voters.ts'
+import type { Io } from '../io/io.ts'
+import { NetworkError } from '../io/network.ts'
+import { apiOf } from '../protocol/apis.ts'
+import { readRecordCount } from '../records/batch.ts'
+import { BatchValidator } from '../records/batch-validator.ts'
+import type { ClaimedDirectory } from '../storage/directory-claim.ts'
+import { LogDirectories } from '../storage/log-directories.ts'
+import { loadLog } from '../storage/log-loader.ts'
+import { SegmentedLog } from '../storage/segmented-log.ts'
+import { createStorage } from '../storage/storage.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
+import { AutoTopicCreator } from './auto-topic-creator.ts'
+import { BrokerRegistration } from './broker-registration.ts'
+import { Deadlines } from './deadlines.ts'
+import { FetchSessions } from './fetch/fetch-session.ts'
+import { metadataDirectoryName, metadataLogAt } from './format.ts'
+import { GroupCoordinator, groupTopic } from './groups/group-coordinator.ts'
+import { allHandlers } from './handlers/all-handlers.ts'
+import { ImageClusterView } from './image-cluster-view.ts'
+import { MemoryBudget } from './memory-budget.ts'
+import { MetadataNode } from './metadata/metadata-node.ts'
+import { BrokerMetrics } from './metrics/broker-metrics.ts'
+import { bind } from './network/bind.ts'
+import { SocketServer } from './network/socket-server.ts'
+import { openDirectories } from './open-directories.ts'
+import type { Partition, PartitionHost } from './partition.ts'
+import { Partitions } from './partitions.ts'
+import { ProducerIds } from './producer-ids.ts'
+import type { BrokerServices, FeatureView, HandlerSettings } from './services.ts'
+import { StartError } from './start-error.ts'
+import { StorageFaultLog } from './storage-fault-log.ts'
+
+/** `queued.max.request.bytes` when it is -1, which in Kafka is no limit. */
+const defaultBudgetBytes = 64 * 1024 * 1024
+const maxCachedSlabBytes = 16 * 1024 * 1024
+const fetchSessionEvictionMs = 120_000
+const controllerAnswerTimeoutMs = 30_000
+const closeLingerMs = 1000
+/** Kafka's numbers of the states of a broker. */
+const brokerState = { notRunning: 0, starting: 1, recovery: 2, running: 3, shuttingDown: 7 }
+
+export interface BrokerOptions {
+  readonly io: Io
+  readonly loaded: LoadedConfig
+  /** What an advertised listener without a host is advertised as. */
+  readonly hostName: string
+  /** Empty and absent log directories are formatted at once: the development profile. */
+  readonly formatsEmptyDirectories: boolean
+  /** Names this run of the machine, if that is known: memory that the kernel kept is still there. */
+  readonly bootId?: string
+  /** Memory that was given back is overwritten, so that a use after that shows. For tests. */
+  readonly poisonsMemory?: boolean
+  /** The broker has stopped itself: an invariant is broken, or its metadata directory has failed. */
+  readonly failed: (reason: Error) => void
+}
+
+/** A listener as it is bound and advertised. */
+export interface BoundListener {
+  readonly name: string
+  readonly host: string
+  readonly port: number
+  readonly advertisedHost: string
+  readonly advertisedPort: number
+}
+
+/** One node: the only place where all parts meet. */
+export class Broker {
+  readonly #options: BrokerOptions
+  readonly #io: Io
+  readonly #texts: StaticTexts
+  #config: BrokerConfig
+  #effectiveTexts: StaticTexts
+  readonly deadlines: Deadlines
+  readonly metrics = new BrokerMetrics()
+  readonly budget: MemoryBudget
+  readonly fetchSessions: FetchSessions
+  readonly #storage: StorageContext
+  #claims: readonly ClaimedDirectory[] = []
+  #clusterId = ''
+  #metadataLog: SegmentedLog | undefined
+  #metadata: MetadataNode | undefined
+  #logs: LogDirectories | undefined
+  #partitions: Partitions | undefined
+  #groups: GroupCoordinator | undefined
+  #server: SocketServer | undefined
+  #registration: BrokerRegistration | undefined
+  #controllerId: number | undefined
+  #listeners: BoundListener[] = []
+  #state = brokerState.notRunning
+  #closing: Promise<void> | undefined
+  #hasFailed = false
+
+  /** Rejects with `StartError` when the broker cannot start; everything is given back then. */
+  static async start(options: BrokerOptions): Promise<Broker> {
+    const broker = new Broker(options)
+    try {
+      await broker.#start()
+      return broker
+    } catch (error) {
+      await broker.close()
+      throw error
+    }
+  }
+
+  private constructor(options: BrokerOptions) {
+    const { io, loaded } = options
+    this.#options = options
+    this.#io = io
+    this.#texts = loaded.texts
+    this.#config = loaded.config
+    this.#effectiveTexts = loaded.texts
+    this.deadlines = new Deadlines(io.clock)
+    const { queuedMaxRequestBytes, maxIncrementalFetchSessionCacheSlots } = this.#config
+    this.budget = new MemoryBudget({
+      capacityBytes: queuedMaxRequestBytes > 0 ? queuedMaxRequestBytes : defaultBudgetBytes,
+      maxCachedBytes: maxCachedSlabBytes,
+      poison: options.poisonsMemory ?? false,
+    })
+    this.fetchSessions = new FetchSessions({
+      maxSessions: maxIncrementalFetchSessionCacheSlots,
+      evictionMs: fetchSessionEvictionMs,
+      random: io.random,
+    })
+    this.#storage = createStorage({
+      io,
+      faults: new StorageFaultLog(io.log, path => this.#directoryFailed(path)),
+      limits: { scrubBytesPerSecond: this.#config.millraceScrubBytesPerSecond },
+      producerIdExpirationMs: this.#config.producerIdExpirationMs,
+      validator: new BatchValidator({
+        maxUncompressedBytes: this.#config.millraceMaxUncompressedBatchBytes,
+        checksCompressed: this.#config.millraceValidateCompressed,
+      }),
+    })
+  }
+
+  get nodeId(): number {
+    return this.#config.nodeId
+  }
+
+  get clusterId(): string {
+    return this.#clusterId
+  }
+
+  get config(): BrokerConfig {
+    return this.#config
+  }
+
+  get listeners(): readonly BoundListener[] {
+    return this.#listeners
+  }
+
+  /** Kafka's number of the state: 1 starting, 2 recovery, 3 running, 7 shutting down. */
+  get state(): number {
+    return this.#state
+  }
+
+  get isReady(): boolean {
+    return this.#state === brokerState.running
+  }
+
+  get metadata(): MetadataNode {
+    return this.#metadata!
+  }
+
+  get partitions(): Partitions {
+    return this.#partitions!
+  }
+
+  get groups(): GroupCoordinator {
+    return this.#groups!
+  }
+
+  get logs(): LogDirectories {
+    return this.#logs!
+  }
+
+  get server(): SocketServer {
+    return this.#server!
+  }
+
+  /** Stops in good order: answers what can be answered, syncs, marks the directories clean. Harmless when repeated. */
+  async close(): Promise<void> {
+    this.#closing ??= this.#close()
+    await this.#closing
+  }
+
+  /** An invariant is broken: nothing more is promised or written. */
+  fail(reason: Error): void {
+    if (this.#hasFailed) return
+    this.#hasFailed = true
+    this.#io.log.write('error', `the broker stops: ${reason.message}`, { error: reason.stack })
+    this.#partitions?.closeAll()
+    this.#metadata?.stop()
+    this.#options.failed(reason)
+  }
+
+  async #start(): Promise<void> {
+    this.#state = brokerState.starting
+    this.#refuseUnsupportedListeners()
+    const opened = await openDirectories(this.#io, this.#storage, {
+      config: this.#config,
+      formatsEmpty: this.#options.formatsEmptyDirectories,
+    })
+    this.#claims = opened.claims
+    this.#clusterId = opened.clusterId
+    await this.#startMetadata()
+    this.#state = brokerState.recovery
+    await this.#openLogs()
+    await this.#listen()
+    await this.#register()
+    if (!this.#hasFailed) this.#state = brokerState.running
+  }
+
+  #refuseUnsupportedListeners(): void {
+    const { isBroker, isController, brokerListeners, controllerListeners } = this.#config
+    if (!isBroker || !isController) {
+      throw new StartError('process.roles: only broker,controller is offered yet: one node that is both')
+    }
+    for (const { name, securityProtocol } of [...brokerListeners, ...controllerListeners]) {
+      if (securityProtocol === 'PLAINTEXT') continue
+      throw new StartError(`listeners: ${name} is ${securityProtocol}, and only PLAINTEXT is offered yet`)
+    }
+  }
+
+  get #metadataClaim(): ClaimedDirectory {
+    return this.#claims.find(claim => claim.directory.path === this.#config.metadataLogDir)!
+  }
+
+  async #startMetadata(): Promise<void> {
+    const { clock, random, disk, log } = this.#io
+    const config = this.#config
+    const claim = this.#metadataClaim
+    const directory = `${config.metadataLogDir}/${metadataDirectoryName}`
+    disk.makeDirectory(directory)
+    this.#metadataLog = await this.#openMetadataLog(claim, directory)
+    const [listener] = config.controllerListeners
+    const metadata = new MetadataNode({
+      clock,
+      random,
+      disk,
+      log,
+      deadlines: this.deadlines,
+      quorum: {
+        nodeId: config.nodeId,
+        directoryId: claim.directory.id,
+        clusterId: this.#clusterId,
+        isController: config.isController,
+        listenerName: listener.name,
+        listeners: config.controllerListeners.map(({ name, host, port }) => ({ name, host, port })),
+        bootstrapServers: config.controllerQuorumBootstrapServers,
+        kRaftVersionFeature: { minSupportedVersion: 0, maxSupportedVersion: 1 },
+        fetchTimeoutMs: config.controllerQuorumFetchTimeoutMs,
+        electionTimeoutMs: config.controllerQuorumElectionTimeoutMs,
+        electionBackoffMaxMs: config.controllerQuorumElectionBackoffMaxMs,
+        requestTimeoutMs: config.controllerQuorumRequestTimeoutMs,
+        retryBackoffMs: config.controllerQuorumRetryBackoffMs,
+        fetchMaxWaitMs: 500,
+        fetchMaxBytes: config.controllerQuorumFetchMaxBytes,
+        fetchSnapshotMaxBytes: config.controllerQuorumFetchSnapshotMaxBytes,
+        autoJoin: false,
+      },
+      staticVoters: this.#staticVoters(listener),
+      directory,
+      metadataLog: this.#metadataLog,
+      // One node is the whole quorum: there is nobody to send to.
+      transport: { send: () => {}, reply: () => {} },
+      controller: {
+        nodeId: config.nodeId,
+        clusterId: this.#clusterId,
+        config,
+        texts: this.#texts,
+        supportedFeatures,
+        random,
+      },
+      snapshotEveryBytes: config.metadataLogMaxRecordBytesBetweenSnapshots,
+      snapshotEveryMs: config.metadataLogMaxSnapshotIntervalMs,
+      answerTimeoutMs: controllerAnswerTimeoutMs,
+      publish: delta => this.#publish(delta),
+      leaderChanged: leaderId => {
+        this.#controllerId = leaderId
+      },
+      halted: reason => this.fail(new Error(reason)),
+    })
+    this.#metadata = metadata
+    await metadata.start()
+    await metadata.untilActive()
+  }
+
+  #staticVoters(listener: Listener): VoterSet {
+    const range = { minSupportedVersion: 0, maxSupportedVersion: 1 }
+    return new VoterSet(
+      this.#config.controllerQuorumVoters.map(({ id, host, port }) => ({
+        id,
+        directoryId: zeroUuid,
+        endpoints: [{ name: listener.name, host, port }],
+        kRaftVersionFeature: range,
+      })),
+    )
+  }
+
+  async #openMetadataLog(claim: ClaimedDirectory, path: string): Promise<SegmentedLog> {
+    const config = {
+      ...defaultLogConfig,
+      segmentBytes: this.#config.metadataLogSegmentBytes,
+      segmentMs: this.#config.metadataLogSegmentMs,
+      maxMessageBytes: 8 * 1024 * 1024,
+      retentionMs: -1,
+      retentionBytes: -1,
+    }
+    const loaded = await loadLog(this.#storage, {
+      ...metadataLogAt,
+      path,
+      config,
+      isClean: false,
+      isPageCacheKept: false,
+      recoveryPoint: 0,
+      logStartOffset: 0,
+      highWatermark: 0,
+      damageFound: damage => this.#storage.faults.damaged(damage),
+      progress: () => {},
+    })
+    return new SegmentedLog(this.#storage, claim.directory, loaded)
+  }
+
+  async #openLogs(): Promise<void> {
+    const { clock, log } = this.#io
+    const image = this.#metadata!.image
+    const config = this.#config
+    this.#logs = await LogDirectories.open(this.#storage, {
+      directories: this.#claims,
+      configOf: topic => topicConfigOf(image.config(ResourceType.topic, topic), this.#effectiveTexts).log,
+      isStray: at => !Partitions.belongsHere(image, config.nodeId, at),
+      intervals: {
+        recoveryPointCheckpointMs: config.logFlushOffsetCheckpointIntervalMs,
+        logStartCheckpointMs: config.logFlushStartOffsetCheckpointIntervalMs,
+        highWatermarkCheckpointMs: config.replicaHighWatermarkCheckpointIntervalMs,
+        retentionCheckMs: config.logRetentionCheckIntervalMs,
+      },
+      bootId: this.#options.bootId,
+    })
+    for (const { directory, name, reason } of this.#logs.unopened) {
+      log.write('error', `${directory}/${name} is not served: ${reason}`, { directory, name })
+    }
+    this.#groups = new GroupCoordinator({
+      clock,
+      random: this.#io.random,
+      deadlines: this.deadlines,
+      log,
+      topics: {
+        topic: name => {
+          const topic = image.topic(name)
+          return topic === undefined ? undefined : { topicId: topic.id, partitionCount: topic.partitions.length }
+        },
+      },
+      config: () => groupConfigOf(this.#config),
+      partitionCount: () => image.topic(groupTopic)?.partitions.length,
+      commitTimeoutMs: config.offsetsCommitTimeoutMs,
+    })
+    this.#partitions = new Partitions({
+      nodeId: config.nodeId,
+      host: this.#partitionHost(),
+      logs: this.#logs,
+      log,
+      listener: {
+        leads: partition => {
+          if (partition.topic === groupTopic) this.#groups!.open(partition)
+        },
+        leadsNoMore: (topic, index) => {
+          if (topic === groupTopic) this.#groups!.close(index)
+        },
+        topicsDeleted: topics => {
+          this.#groups!.topicsDeleted(topics)
+          for (const { name } of topics) this.metrics.forgetTopic(name)
+        },
+      },
+      brokerTexts: () => this.#effectiveTexts,
+    })
+    this.#partitions.openAll(image)
+  }
+
+  #partitionHost(): PartitionHost {
+    return {
+      clock: this.#io.clock,
+      compute: this.#io.compute,
+      nodeId: this.#config.nodeId,
+      flushBeforeAck: this.#config.millraceFlush === 'ack',
+      appended: (partition: Partition, batch: Buffer) => {
+        this.metrics.appended(partition.topic, readRecordCount(batch, 0), batch.length)
+      },
+    }
+  }
+
+  /** Before the image moves: partitions follow the metadata, then the settings do. */
+  #publish(delta: MetadataDelta): undefined {
+    this.#partitions?.apply(delta)
+    for (const { resourceType, resourceName } of delta.changedConfigs()) {
+      const isOurs = resourceName === '' || resourceName === String(this.#config.nodeId)
+      if (resourceType === ResourceType.broker && isOurs) this.#takeBrokerConfig(delta)
+    }
+    return undefined
+  }
+
+  #takeBrokerConfig(configs: Pick<MetadataDelta, 'config'>): void {
+    const dynamic = {
+      cluster: configs.config(ResourceType.broker, ''),
+      broker: configs.config(ResourceType.broker, String(this.#config.nodeId)),
+    }
+    const config = effectiveConfig(this.#texts, dynamic)
+    if (config === undefined) {
+      this.#io.log.write(
+        'error',
+        'the dynamic settings of this broker break a rule among them; what was in force stays',
+      )
+      return
+    }
+    this.#config = config
+    this.#effectiveTexts = effectiveTexts(this.#texts, dynamic)
+    this.#partitions?.configureAll(configs)
+  }
+
+  async #listen(): Promise<void> {
+    const { clock, network, log } = this.#io
+    const config = this.#config
+    const server = new SocketServer({
+      clock,
+      network,
+      log,
+      budget: this.budget,
+      metrics: this.metrics,
+      handlers: allHandlers(this.#services()),
+      apiName: apiKey => apiOf(apiKey)?.name ?? String(apiKey),
+      maxRequestBytes: config.socketRequestMaxBytes,
+      maxIdleMs: config.connectionsMaxIdleMs,
+      frameTimeoutMs: config.millraceFrameTimeoutMs,
+      slowReaderTimeoutMs: config.millraceSlowReaderTimeoutMs,
+      failed: error => this.fail(error),
+      maxConnections: config.maxConnections,
+      maxConnectionsOf: address => config.maxConnectionsPerIpOverrides.get(address) ?? config.maxConnectionsPerIp,
+    })
+    this.#server = server
+    for (const listener of config.brokerListeners) {
+      const port = await this.#bind(server, listener)
+      const advertised = config.advertisedListeners.find(one => one.name === listener.name)
+      if (advertised === undefined) continue
+      this.#listeners.push({
+        name: listener.name,
+        host: listener.host,
+        port,
+        advertisedHost: advertised.host || this.#options.hostName,
+        advertisedPort: advertised.port === 0 ? port : advertised.port,
+      })
+    }
+  }
+
+  async #bind(server: SocketServer, { name, host, port }: Listener): Promise<number> {
+    try {
+      return await bind(
+        { host, port },
+        endpoint => server.listen(name, endpoint),
+        () => server.stopListening(name),
+      )
+    } catch (error) {
+      if (!(error instanceof NetworkError)) throw error
+      const where = `${host === '' ? 'all interfaces' : host}, port ${port}`
+      const what = error.code === 'addressInUse' ? 'another program listens there' : error.message
+      throw new StartError(`listeners: ${name} cannot listen on ${where}: ${what}`, { cause: error })
+    }
+  }
+
+  async #register(): Promise<void> {
+    const { clock, random, log } = this.#io
+    const config = this.#config
+    this.#registration = new BrokerRegistration({
+      clock,
+      random,
+      log,
+      metadata: this.#metadata!,
+      nodeId: config.nodeId,
+      clusterId: this.#clusterId,
+      rack: config.brokerRack ?? null,
+      listeners: this.#listeners.map(({ name, advertisedHost, advertisedPort }) => ({
+        ...{ name, host: advertisedHost, port: advertisedPort, securityProtocol: 0 },
+      })),
+      directoryIds: this.#claims.map(claim => claim.directory.id),
+      previousBrokerEpoch: Math.min(...this.#claims.map(claim => claim.cleanShutdown?.brokerEpoch ?? -1)),
+      offlineDirectoryIds: () =>
+        this.#claims.filter(claim => claim.directory.isOffline).map(claim => claim.directory.id),
+      heartbeatMs: config.brokerHeartbeatIntervalMs,
+      timeoutMs: config.initialBrokerRegistrationTimeoutMs,
+    })
+    await this.#registration.start()
+  }
+
+  #services(): BrokerServices {
+    const metadata = this.#metadata!
+    const image = metadata.image
+    const cluster = new ImageClusterView({
+      clusterId: this.#clusterId,
+      image: () => image,
+      controllerId: () => this.#controllerId ?? -1,
+    })
+    const creator = new AutoTopicCreator({
+      controller: request => metadata.submit(request),
+      config: () => this.#config,
+      log: this.#io.log,
+    })
+    return {
+      clock: this.#io.clock,
+      log: this.#io.log,
+      deadlines: this.deadlines,
+      metrics: this.metrics,
+      nodeId: this.#config.nodeId,
+      clusterId: this.#clusterId,
+      config: settingsOf(() => this.#config),
+      partitions: this.#partitions!,
+      cluster,
+      groups: this.#groups!,
+      fetchSessions: this.fetchSessions,
+      producerIds: new ProducerIds(async () => {
+        const request = { brokerId: this.#config.nodeId, brokerEpoch: this.#registration?.brokerEpoch ?? -1 }
+        const reply = await metadata.submit({ type: 'allocateProducerIds', request })
+        const response = reply.type === 'allocateProducerIds' ? reply.response : undefined
+        if (response === undefined || response.errorCode !== 0)
+          return { type: 'refused', errorCode: response?.errorCode ?? -1 }
+        return { type: 'allocated', start: response.producerIdStart, length: response.producerIdLen }
+      }),
+      features: () => this.#features(),
+      controller: request => metadata.submit(request),
+      configLayers: () => this.#configLayers(),
+      resourceConfig: (type, name) => image.config(type, name),
+      fail: error => this.fail(error),
+      createMissingTopics: names => creator.create(names),
+      nodeEndpoints: request => cluster.brokers(request.owner.listenerName),
+    }
+  }
+
+  #configLayers(): ConfigLayers {
+    const { image } = this.#metadata!
+    const cluster = image.config(ResourceType.broker, '')
+    const broker = image.config(ResourceType.broker, String(this.#config.nodeId))
+    return { texts: this.#texts, dynamic: { cluster, broker } }
+  }
+
+  #features(): FeatureView {
+    const metadata = this.#metadata!
+    const supported = [...supportedFeatures].map(([name, { min, max }]) => ({ name, minVersion: min, maxVersion: max }))
+    const finalized = [...metadata.image.features()]
+      // What a feature of a higher level governs is refused here, so it is not offered either.
+      .filter(([name, level]) => level <= (supportedFeatures.get(name)?.max ?? 0))
+      .map(([name, level]) => ({ name, minVersionLevel: level, maxVersionLevel: level }))
+    const kRaftVersion = metadata.quorum?.kRaftVersion ?? 0
+    if (kRaftVersion > 0)
+      finalized.push({ name: 'kraft.version', minVersionLevel: kRaftVersion, maxVersionLevel: kRaftVersion })
+    return {
+      supported: supported.filter(one => one.maxVersion > 0),
+      finalized,
+      finalizedEpoch: metadata.servedOffset - 1,
+    }
+  }
+
+  #directoryFailed(path: string): void {
+    const isMetadata = path === this.#config.metadataLogDir
+    const isLast = this.#claims.every(claim => claim.directory.isOffline)
+    if (isMetadata || isLast) {
+      const what = isMetadata ? 'the metadata directory' : 'the last log directory'
+      this.fail(new Error(`${what} ${path} has failed`))
+    }
+  }
+
+  async #close(): Promise<void> {
+    this.#state = brokerState.shuttingDown
+    this.#registration?.stop()
+    await this.#server?.stopAccepting()
+    this.#groups?.closeAll()
+    this.#partitions?.closeAll()
+    this.#server?.closeConnections(closeLingerMs)
+    await this.#metadata?.close()
+    const brokerEpoch = this.#registration?.brokerEpoch ?? -1
+    if (this.#logs !== undefined) await this.#closeLogs(brokerEpoch)
+    else for (const claim of this.#claims) claim.lock.release()
+    this.deadlines.close()
+    this.#state = brokerState.notRunning
+  }
+
+  async #closeLogs(brokerEpoch: number): Promise<void> {
+    try {
+      await this.#metadataLog?.close()
+    } catch (error) {
+      this.#io.log.write('error', `the metadata log could not be closed: ${String(error)}`)
+    }
+    await this.#logs!.close({ brokerEpoch })
+  }
+}
+
+function settingsOf(config: () => BrokerConfig): HandlerSettings {
+  return {
+    get fetchMaxBytes() {
+      return config().fetchMaxBytes
+    },
+    get autoCreateTopics() {
+      return config().autoCreateTopicsEnable
+    },
+    get maxPartitionsPerAnswer() {
+      return config().maxRequestPartitionSizeLimit
+    },
+  }
+}
+
+function groupConfigOf(config: BrokerConfig) {
+  return {
+    minSessionTimeoutMs: config.groupMinSessionTimeoutMs,
+    maxSessionTimeoutMs: config.groupMaxSessionTimeoutMs,
+    maxSize: config.groupMaxSize,
+    initialRebalanceDelayMs: config.groupInitialRebalanceDelayMs,
+    offsetMetadataMaxBytes: config.offsetMetadataMaxBytes,
+    offsetsRetentionMs: config.offsetsRetentionMinutes * 60_000,
+    offsetsRetentionCheckIntervalMs: config.offsetsRetentionCheckIntervalMs,
+  }
+}

@@ -1,0 +1,180 @@
+import { assert } from '../../base/assert.ts'
+import { ErrorCode } from '../../base/error-code.ts'
+import type { Random } from '../../base/random.ts'
+import type { Uuid } from '../../base/uuid.ts'
+
+/** What a client asks of one partition. In a session it is remembered until it is changed or forgotten. */
+export interface FetchPartition {
+  readonly topicId: Uuid
+  /** Empty where the client names topics by id. */
+  readonly topic: string
+  readonly index: number
+  currentLeaderEpoch: number
+  fetchOffset: number
+  lastFetchedEpoch: number
+  logStartOffset: number
+  maxBytes: number
+  /** What the last answer said, so that the next one need not repeat it. -1: nothing was said yet. */
+  sentHighWatermark: number
+  sentLogStartOffset: number
+}
+
+export interface FetchSessionRequest {
+  readonly sessionId: number
+  readonly sessionEpoch: number
+  readonly usesTopicIds: boolean
+  readonly isReplica: boolean
+  readonly partitions: readonly FetchPartition[]
+  readonly forgotten: readonly { readonly topicId: Uuid; readonly topic: string; readonly index: number }[]
+}
+
+/** How a request is to be answered. */
+export type FetchContext =
+  /** Every partition, without a session. */
+  | { readonly type: 'full'; readonly partitions: FetchPartition[]; readonly startsSession: boolean }
+  /** Only what has changed. */
+  | { readonly type: 'incremental'; readonly session: FetchSession }
+  | { readonly type: 'error'; readonly errorCode: ErrorCode }
+
+function keyOf(
+  partition: { readonly topicId: Uuid; readonly topic: string; readonly index: number },
+  byId: boolean,
+): string {
+  return `${byId ? partition.topicId : partition.topic}/${partition.index}`
+}
+
+export class FetchSession {
+  readonly id: number
+  readonly usesTopicIds: boolean
+  readonly isReplica: boolean
+  /** In the order in which they are served: what returned data goes to the end, so that none is starved. */
+  readonly partitions = new Map<string, FetchPartition>()
+  /** The epoch that the next request must carry. */
+  epoch = 1
+  lastUsedMs: number
+  readonly createdMs: number
+
+  constructor(id: number, request: FetchSessionRequest, nowMs: number) {
+    this.id = id
+    this.usesTopicIds = request.usesTopicIds
+    this.isReplica = request.isReplica
+    this.createdMs = nowMs
+    this.lastUsedMs = nowMs
+    for (const partition of request.partitions) this.partitions.set(keyOf(partition, this.usesTopicIds), partition)
+  }
+
+  update(request: FetchSessionRequest): void {
+    for (const partition of request.partitions) {
+      const key = keyOf(partition, this.usesTopicIds)
+      const known = this.partitions.get(key)
+      if (known === undefined) {
+        this.partitions.set(key, partition)
+        continue
+      }
+      known.currentLeaderEpoch = partition.currentLeaderEpoch
+      known.fetchOffset = partition.fetchOffset
+      known.lastFetchedEpoch = partition.lastFetchedEpoch
+      known.logStartOffset = partition.logStartOffset
+      known.maxBytes = partition.maxBytes
+    }
+    for (const partition of request.forgotten) this.partitions.delete(keyOf(partition, this.usesTopicIds))
+  }
+
+  /** Behind all others in the next answer. */
+  moveToEnd(partition: FetchPartition): void {
+    const key = keyOf(partition, this.usesTopicIds)
+    if (this.partitions.delete(key)) this.partitions.set(key, partition)
+  }
+
+  advanceEpoch(): void {
+    this.epoch = this.epoch === 0x7fff_ffff ? 1 : this.epoch + 1
+  }
+}
+
+export interface FetchSessionsOptions {
+  /** `max.incremental.fetch.session.cache.slots` */
+  readonly maxSessions: number
+  /** Kafka's min.incremental.fetch.session.eviction.ms, which is not a setting there either. */
+  readonly evictionMs: number
+  readonly random: Random
+}
+
+/**
+ * The incremental fetch sessions of one broker (KIP-227). When all slots are taken a newcomer replaces one that has not
+ * been used for the eviction time, or one that is younger in rank: consumers before replicas, fewer partitions before more.
+ */
+export class FetchSessions {
+  readonly #options: FetchSessionsOptions
+  /** Least recently used first. */
+  readonly #sessions = new Map<number, FetchSession>()
+  evictionsTotal = 0
+
+  constructor(options: FetchSessionsOptions) {
+    this.#options = options
+  }
+
+  get count(): number {
+    return this.#sessions.size
+  }
+
+  contextFor(request: FetchSessionRequest, nowMs: number): FetchContext {
+    const { sessionId, sessionEpoch } = request
+    if (sessionEpoch === 0 || sessionEpoch === -1) {
+      if (sessionId !== 0) this.#sessions.delete(sessionId)
+      const startsSession = sessionEpoch === 0 && request.partitions.length > 0
+      return { type: 'full', partitions: [...request.partitions], startsSession }
+    }
+    const session = this.#sessions.get(sessionId)
+    if (session === undefined) return { type: 'error', errorCode: ErrorCode.fetchSessionIdNotFound }
+    if (session.epoch !== sessionEpoch) return { type: 'error', errorCode: ErrorCode.invalidFetchSessionEpoch }
+    if (session.usesTopicIds !== request.usesTopicIds)
+      return { type: 'error', errorCode: ErrorCode.fetchSessionTopicIdError }
+    session.update(request)
+    session.lastUsedMs = nowMs
+    this.#sessions.delete(sessionId)
+    if (session.partitions.size === 0) return { type: 'full', partitions: [], startsSession: false }
+    this.#sessions.set(sessionId, session)
+    session.advanceEpoch()
+    return { type: 'incremental', session }
+  }
+
+  /** Opens a session for a request that was answered in full; 0 when there is no slot for it. */
+  open(request: FetchSessionRequest, nowMs: number): number {
+    if (this.#options.maxSessions === 0) return 0
+    if (this.#sessions.size >= this.#options.maxSessions && !this.#makeRoom(request, nowMs)) return 0
+    const session = new FetchSession(this.#newId(), request, nowMs)
+    this.#sessions.set(session.id, session)
+    return session.id
+  }
+
+  #makeRoom(request: FetchSessionRequest, nowMs: number): boolean {
+    let victim: FetchSession | undefined
+    for (const session of this.#sessions.values()) {
+      if (nowMs - session.lastUsedMs > this.#options.evictionMs) {
+        victim = session
+        break
+      }
+      if (victim === undefined || ranksBelow(session, victim)) victim = session
+    }
+    assert(victim !== undefined, 'a full cache has a session')
+    const isStale = nowMs - victim.lastUsedMs > this.#options.evictionMs
+    const isBelow =
+      victim.isReplica === request.isReplica ? victim.partitions.size < request.partitions.length : request.isReplica
+    if (!isStale && !isBelow) return false
+    this.#sessions.delete(victim.id)
+    this.evictionsTotal++
+    return true
+  }
+
+  #newId(): number {
+    for (;;) {
+      const id = 1 + this.#options.random.below(0x7fff_fffe)
+      if (!this.#sessions.has(id)) return id
+    }
+  }
+}
+
+function ranksBelow(a: FetchSession, b: FetchSession): boolean {
+  if (a.isReplica !== b.isReplica) return b.isReplica
+  return a.partitions.size < b.partitions.size
+}

@@ -1,0 +1,169 @@
+import { ErrorCode } from '../../base/error-code.ts'
+import { zeroUuid } from '../../base/uuid.ts'
+import { decode } from '../../protocol/codec.ts'
+import { fetchRequest, fetchResponse } from '../../protocol/messages/fetch.ts'
+import type { ApiHandler } from '../api-handler.ts'
+import type { FetchContext, FetchPartition, FetchSessionRequest } from '../fetch/fetch-session.ts'
+import { type FetchResult, WaitingFetch } from '../fetch/waiting-fetch.ts'
+import type { Request } from '../network/request.ts'
+import type { BrokerServices } from '../services.ts'
+
+type FetchBody = ReturnType<typeof decode<(typeof fetchRequest)['fields']>>
+
+export function fetchHandler(services: BrokerServices): ApiHandler {
+  return {
+    apiKey: fetchRequest.key,
+    minVersion: fetchRequest.minVersion,
+    maxVersion: fetchRequest.maxVersion,
+    handle: request => handleFetch(services, request),
+  }
+}
+
+function handleFetch(services: BrokerServices, request: Request): void {
+  const body = decode(fetchRequest, request.apiVersion, request.body)
+  const asked = sessionRequest(body, request.apiVersion)
+  const context = services.fetchSessions.contextFor(asked, request.receivedAt.monotonicMs)
+  if (context.type === 'error') {
+    request.errorCode = context.errorCode
+    request.reply(fetchResponse, { throttleTimeMs: 0, errorCode: context.errorCode, sessionId: 0, responses: [] })
+    return
+  }
+  const { usesTopicIds } = asked
+  const wanted = context.type === 'full' ? context.partitions : [...context.session.partitions.values()]
+  const maxBytes = Math.min(body.maxBytes, services.config.fetchMaxBytes)
+  const fetch = new WaitingFetch(
+    {
+      isolation: body.isolationLevel === 1 ? 'lastStableOffset' : 'highWatermark',
+      maxWaitMs: body.maxWaitMs,
+      minBytes: Math.min(body.minBytes, maxBytes),
+      maxBytes,
+      usesTopicIds,
+    },
+    wanted,
+    {
+      find: partition =>
+        usesTopicIds
+          ? services.partitions.byId(partition.topicId, partition.index)
+          : services.partitions.byName(partition.topic, partition.index),
+    },
+    results => answer(services, request, asked, context, results),
+  )
+  request.abandoned = () => fetch.abandon()
+  fetch.run()
+  if (!fetch.isDone) {
+    fetch.deadline = services.deadlines.add(request.receivedAt.monotonicMs + body.maxWaitMs, () => fetch.expire())
+  }
+}
+
+function sessionRequest(body: FetchBody, version: number): FetchSessionRequest {
+  const usesTopicIds = version >= 13
+  const partitions: FetchPartition[] = []
+  for (const topic of body.topics) {
+    for (const partition of topic.partitions) {
+      partitions.push({
+        topicId: topic.topicId,
+        topic: topic.topic,
+        index: partition.partition,
+        currentLeaderEpoch: partition.currentLeaderEpoch,
+        fetchOffset: partition.fetchOffset,
+        lastFetchedEpoch: partition.lastFetchedEpoch,
+        logStartOffset: partition.logStartOffset,
+        maxBytes: partition.partitionMaxBytes,
+        sentHighWatermark: -1,
+        sentLogStartOffset: -1,
+      })
+    }
+  }
+  const forgotten = body.forgottenTopicsData.flatMap(topic =>
+    topic.partitions.map(index => ({ topicId: topic.topicId, topic: topic.topic, index })),
+  )
+  // Before sessions (version 7) every fetch stands alone.
+  const sessionEpoch = version < 7 ? -1 : body.sessionEpoch
+  const isReplica = (version >= 15 ? body.replicaState.replicaId : body.replicaId) >= 0
+  return { sessionId: body.sessionId, sessionEpoch, usesTopicIds, isReplica, partitions, forgotten }
+}
+
+function answer(
+  services: BrokerServices,
+  request: Request,
+  asked: FetchSessionRequest,
+  context: Exclude<FetchContext, { type: 'error' }>,
+  results: readonly FetchResult[],
+): void {
+  for (const result of results) count(services, request, result)
+  let sessionId = 0
+  let said = results
+  if (context.type === 'incremental') {
+    const { session } = context
+    sessionId = session.id
+    said = results.filter(hasNews)
+    for (const result of said) {
+      remember(result)
+      if (result.byteLength > 0) session.moveToEnd(result.wanted)
+    }
+  } else if (context.startsSession) {
+    for (const result of results) remember(result)
+    sessionId = services.fetchSessions.open(asked, request.receivedAt.monotonicMs)
+  }
+  const value = {
+    throttleTimeMs: request.throttleTimeMs,
+    errorCode: ErrorCode.none,
+    sessionId,
+    responses: byTopic(said),
+    nodeEndpoints: said.some(result => result.currentLeader !== undefined) ? services.nodeEndpoints(request) : [],
+  }
+  request.reply(fetchResponse, value)
+}
+
+/** Kafka's rule for incremental answers: data, an error, or a watermark that the client has not heard of. */
+function hasNews(result: FetchResult): boolean {
+  return (
+    result.byteLength > 0 ||
+    result.errorCode !== ErrorCode.none ||
+    result.divergingEpoch !== undefined ||
+    result.highWatermark !== result.wanted.sentHighWatermark ||
+    result.logStartOffset !== result.wanted.sentLogStartOffset
+  )
+}
+
+function remember({ wanted, errorCode, highWatermark, logStartOffset }: FetchResult): void {
+  // After an error the client hears of the partition again, even when nothing has moved meanwhile.
+  wanted.sentHighWatermark = errorCode === ErrorCode.none ? highWatermark : -1
+  wanted.sentLogStartOffset = errorCode === ErrorCode.none ? logStartOffset : -1
+}
+
+function byTopic(results: readonly FetchResult[]) {
+  const topics: { topic: string; topicId: string; partitions: ReturnType<typeof partitionData>[] }[] = []
+  let last: (typeof topics)[number] | undefined
+  for (const result of results) {
+    const { topic, topicId } = result.wanted
+    if (last === undefined || last.topic !== topic || last.topicId !== topicId) {
+      last = { topic, topicId: topicId || zeroUuid, partitions: [] }
+      topics.push(last)
+    }
+    last.partitions.push(partitionData(result))
+  }
+  return topics
+}
+
+function partitionData(result: FetchResult) {
+  return {
+    partitionIndex: result.wanted.index,
+    errorCode: result.errorCode,
+    highWatermark: result.highWatermark,
+    lastStableOffset: result.lastStableOffset,
+    logStartOffset: result.logStartOffset,
+    divergingEpoch: result.divergingEpoch,
+    currentLeader: result.currentLeader,
+    abortedTransactions: result.abortedTransactions,
+    preferredReadReplica: -1,
+    records: result.records,
+  }
+}
+
+function count(services: BrokerServices, request: Request, result: FetchResult): void {
+  if (result.errorCode !== ErrorCode.none) request.errorCode ||= result.errorCode
+  const { topic, topicId } = result.wanted
+  const name = topic === '' ? services.cluster.topicById(topicId)?.name : topic
+  services.metrics.fetched(name, result.byteLength, result.errorCode)
+}

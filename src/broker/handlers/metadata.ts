@@ -1,0 +1,129 @@
+import { ErrorCode } from '../../base/error-code.ts'
+import { type Uuid, zeroUuid } from '../../base/uuid.ts'
+import { decode } from '../../protocol/codec.ts'
+import { type MetadataRequest, metadataRequest, metadataResponse } from '../../protocol/messages/metadata.ts'
+import { answerLater } from '../answer-later.ts'
+import type { ApiHandler } from '../api-handler.ts'
+import { clusterOperations, operationsNotAsked, topicOperations } from '../authorized-operations.ts'
+import type { NodeView, PartitionView, TopicView } from '../cluster-view.ts'
+import type { Request } from '../network/request.ts'
+import type { BrokerServices } from '../services.ts'
+import { isInternalTopic, isLegalTopicName } from '../topic-names.ts'
+
+/** The version in which a partition's error may say that its leader has no such listener. */
+const firstVersionWithListenerError = 6
+const firstVersionWithIds = 12
+
+/** A topic of the answer: one that exists, or why there is none. */
+type Answered =
+  | { readonly type: 'topic'; readonly topic: TopicView }
+  | { readonly type: 'error'; readonly errorCode: ErrorCode; readonly name: string | null; readonly topicId: Uuid }
+
+export function metadataHandler(services: BrokerServices): ApiHandler {
+  return {
+    apiKey: metadataRequest.key,
+    minVersion: metadataRequest.minVersion,
+    maxVersion: metadataRequest.maxVersion,
+    handle: request => handleMetadata(services, request),
+  }
+}
+
+function handleMetadata(services: BrokerServices, request: Request): void {
+  const body = decode(metadataRequest, request.apiVersion, request.body)
+  const missing = missingTopics(services, body)
+  if (missing.length === 0) answer(services, request, body)
+  else
+    answerLater(
+      services,
+      request,
+      services.createMissingTopics(missing).then(() => answer(services, request, body)),
+    )
+}
+
+function asksForAll(body: MetadataRequest, version: number): boolean {
+  return body.topics === null || (version === 0 && body.topics.length === 0)
+}
+
+function missingTopics(services: BrokerServices, body: MetadataRequest): string[] {
+  if (body.topics === null || !body.allowAutoTopicCreation || !services.config.autoCreateTopics) return []
+  const names = body.topics.map(topic => topic.name ?? '')
+  return names.filter(name => isLegalTopicName(name) && services.cluster.topicByName(name) === undefined)
+}
+
+function answer(services: BrokerServices, request: Request, body: MetadataRequest): void {
+  const { cluster } = services
+  const brokers = cluster
+    .brokers(request.owner.listenerName, request.owner.localPort)
+    .filter(broker => !broker.isFenced)
+  const topics = asksForAll(body, request.apiVersion)
+    ? [...cluster.topics()].map((topic): Answered => ({ type: 'topic', topic }))
+    : body.topics!.map(topic => find(services, topic, request.apiVersion))
+  request.reply(metadataResponse, {
+    throttleTimeMs: request.throttleTimeMs,
+    brokers,
+    clusterId: cluster.clusterId,
+    controllerId: cluster.controllerId,
+    topics: topics.map(topic => describe(topic, brokers, body.includeTopicAuthorizedOperations, request.apiVersion)),
+    clusterAuthorizedOperations: body.includeClusterAuthorizedOperations ? clusterOperations : operationsNotAsked,
+    errorCode: ErrorCode.none,
+  })
+}
+
+function find(
+  services: BrokerServices,
+  { name, topicId }: { readonly name: string | null; readonly topicId: Uuid },
+  version: number,
+): Answered {
+  if (topicId !== zeroUuid && version >= firstVersionWithIds) {
+    const topic = services.cluster.topicById(topicId)
+    if (topic !== undefined) return { type: 'topic', topic }
+    return { type: 'error', errorCode: ErrorCode.unknownTopicId, name: null, topicId }
+  }
+  if (topicId !== zeroUuid || name === null) {
+    return { type: 'error', errorCode: ErrorCode.invalidRequest, name: name ?? '', topicId }
+  }
+  const topic = services.cluster.topicByName(name)
+  if (topic !== undefined) return { type: 'topic', topic }
+  const errorCode = isLegalTopicName(name) ? ErrorCode.unknownTopicOrPartition : ErrorCode.invalidTopicException
+  return { type: 'error', errorCode, name, topicId: zeroUuid }
+}
+
+function describe(answered: Answered, brokers: readonly NodeView[], withOperations: boolean, version: number) {
+  if (answered.type === 'error') {
+    const { errorCode, name, topicId } = answered
+    return { errorCode, name, topicId, isInternal: name !== null && isInternalTopic(name), partitions: [] }
+  }
+  const { topic } = answered
+  const partitions = []
+  for (let index = 0; index < topic.partitionCount; index++) {
+    const partition = topic.partition(index)
+    if (partition !== undefined) partitions.push(describePartition(partition, brokers, version))
+  }
+  return {
+    errorCode: ErrorCode.none,
+    name: topic.name,
+    topicId: topic.topicId,
+    isInternal: topic.isInternal,
+    partitions,
+    topicAuthorizedOperations: withOperations ? topicOperations : operationsNotAsked,
+  }
+}
+
+function describePartition(partition: PartitionView, brokers: readonly NodeView[], version: number) {
+  const { index, leaderId, leaderEpoch, replicas, isr, offlineReplicas } = partition
+  const canBeReached = brokers.some(broker => broker.nodeId === leaderId)
+  let errorCode: ErrorCode = ErrorCode.none
+  if (leaderId < 0) errorCode = ErrorCode.leaderNotAvailable
+  else if (!canBeReached) {
+    errorCode = version >= firstVersionWithListenerError ? ErrorCode.listenerNotFound : ErrorCode.leaderNotAvailable
+  }
+  return {
+    errorCode,
+    partitionIndex: index,
+    leaderId: canBeReached ? leaderId : -1,
+    leaderEpoch,
+    replicaNodes: replicas,
+    isrNodes: isr,
+    offlineReplicas,
+  }
+}

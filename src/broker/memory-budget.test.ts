@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { AssertionFailure } from '../base/assert.ts'
+import type { Lease } from '../base/lease.ts'
+import { MemoryBudget } from './memory-budget.ts'
+
+function budget(capacityBytes: number): MemoryBudget {
+  return new MemoryBudget({ capacityBytes, maxCachedBytes: 1 << 20, poison: true })
+}
+
+const refuse = () => assert.fail('nothing was to be granted later')
+
+test('frames wait in order when the budget is used up, and are granted as it frees', () => {
+  const memory = budget(100)
+  const first = memory.lease(60, refuse)!
+  const second = memory.lease(40, refuse)!
+  const granted: number[] = []
+  assert.equal(
+    memory.lease(50, () => granted.push(50)),
+    undefined,
+  )
+  assert.equal(
+    memory.lease(1, () => granted.push(1)),
+    undefined,
+    'nobody overtakes',
+  )
+  second.release()
+  assert.deepEqual(granted, [])
+  first.release()
+  assert.deepEqual(granted, [50, 1])
+  assert.equal(memory.usedBytes, 51)
+})
+
+test('a frame larger than the budget is taken when nothing else is held', () => {
+  const memory = budget(100)
+  const small = memory.lease(1, refuse)!
+  let large: Lease | undefined
+  memory.lease(500, lease => {
+    large = lease
+  })
+  assert.equal(large, undefined)
+  small.release()
+  assert.ok(large!.bytes.length >= 500)
+})
+
+test('whoever leaves the queue does not keep those behind it waiting', () => {
+  const memory = budget(100)
+  const held = memory.lease(60, refuse)!
+  memory.lease(90, refuse)
+  let granted = 0
+  const small = () => granted++
+  memory.lease(30, small)
+  memory.forget(refuse)
+  assert.equal(granted, 1)
+  held.release()
+})
+
+test('a lease that was given back is poisoned and cannot be given back again', () => {
+  const memory = budget(100)
+  const lease = memory.lease(10, refuse)!
+  const { bytes } = lease
+  bytes.fill(1)
+  lease.release()
+  assert.equal(bytes[0], 0xdb)
+  assert.throws(() => lease.release(), AssertionFailure)
+})
+
+test('slabs are used again, up to the limit of the cache', () => {
+  const memory = budget(1 << 30)
+  const first = memory.lease(1000, refuse)!
+  const { bytes } = first
+  first.release()
+  assert.equal(memory.lease(2000, refuse)!.bytes, bytes)
+  const large = memory.lease(2 << 20, refuse)!
+  const largeBytes = large.bytes
+  large.release()
+  assert.notEqual(memory.lease(2 << 20, refuse)!.bytes, largeBytes)
+})
+
+test('bytes held by answers count, and keep frames waiting', () => {
+  const memory = budget(100)
+  memory.hold(100)
+  let granted = false
+  memory.lease(10, () => {
+    granted = true
+  })
+  assert.equal(granted, false)
+  memory.letGo(100)
+  assert.equal(granted, true)
+})

@@ -1,0 +1,509 @@
+import { assert } from '../../base/assert.ts'
+import { ErrorCode } from '../../base/error-code.ts'
+import type { Random } from '../../base/random.ts'
+import type { PartitionLog } from '../../core/log/partition-log.ts'
+import type { SessionChange } from '../../core/metadata/controller/broker-sessions.ts'
+import type { ControllerCommand } from '../../core/metadata/controller/commands.ts'
+import type { ControllerOptions } from '../../core/metadata/controller/controller-state.ts'
+import { MetadataController } from '../../core/metadata/controller/metadata-controller.ts'
+import { type ControllerReply, failureReply } from '../../core/metadata/controller/replies.ts'
+import type { MetadataDelta } from '../../core/metadata/metadata-delta.ts'
+import type { MetadataImage } from '../../core/metadata/metadata-image.ts'
+import { MetadataLoader } from '../../core/metadata/metadata-loader.ts'
+import { type KnownRecord, type MetadataRecord, metadataRecords } from '../../core/metadata/records.ts'
+import { snapshotRecords } from '../../core/metadata/snapshot.ts'
+import type { QuorumConfig } from '../../core/raft/config.ts'
+import { isBootstrapSnapshot } from '../../core/raft/log-view.ts'
+import type { ControlRecord } from '../../core/raft/messages.ts'
+import { Quorum } from '../../core/raft/quorum.ts'
+import type { VoterSet } from '../../core/raft/voters.ts'
+import { recordBatchCodec, UnknownRecord } from '../../core/state-machine/record-batch-codec.ts'
+import { StateMachineRunner } from '../../core/state-machine/runner.ts'
+import type { RequestId } from '../../core/state-machine/state-machine.ts'
+import type { Clock } from '../../io/clock.ts'
+import type { Disk, FileRange } from '../../io/disk.ts'
+import type { LogSink } from '../../io/log-sink.ts'
+import { batchSizeAt, isControlBatch, readLastOffset } from '../../records/batch.ts'
+import type { Deadline, Deadlines } from '../deadlines.ts'
+import { readBatches } from '../read-log.ts'
+import { decodeControlRecords } from './control-batch.ts'
+import { QuorumDriver, type QuorumListener, type QuorumTransport } from './quorum-driver.ts'
+import { QuorumReplicatedLog } from './quorum-replicated-log.ts'
+import { QuorumStateFile } from './quorum-state-file.ts'
+import { RaftLog } from './raft-log.ts'
+import { decodeSnapshot, encodeSnapshot } from './snapshot-codec.ts'
+import { SnapshotFiles } from './snapshot-files.ts'
+
+type ControllerRunner = StateMachineRunner<
+  ControllerCommand,
+  MetadataRecord,
+  SessionChange,
+  ControllerReply,
+  never,
+  undefined
+>
+
+const sliceMs = 5
+const readBytes = 1 << 20
+const maxWaitingAnswers = 10_000
+
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
+type RequestCommand = Extract<ControllerCommand, { readonly requestId: RequestId }>
+/** A command of this node or of a client, without the id that is given here. */
+export type ControllerRequest = DistributiveOmit<RequestCommand, 'requestId'>
+
+export interface MetadataNodeOptions {
+  readonly clock: Clock
+  readonly random: Random
+  readonly disk: Disk
+  readonly log: LogSink
+  readonly deadlines: Deadlines
+  readonly quorum: QuorumConfig
+  readonly staticVoters: VoterSet
+  /** `__cluster_metadata-0` in the metadata directory. */
+  readonly directory: string
+  readonly metadataLog: PartitionLog<FileRange>
+  readonly transport: QuorumTransport
+  readonly controller: ControllerOptions
+  /** `metadata.log.max.record.bytes.between.snapshots` */
+  readonly snapshotEveryBytes: number
+  /** `metadata.log.max.snapshot.interval.ms`; 0: not by time. */
+  readonly snapshotEveryMs: number
+  /** How long an answer may wait for its records to be committed. */
+  readonly answerTimeoutMs: number
+  /** What is different, before the image moves. Returns what has to be done before the change counts as served. */
+  readonly publish: (delta: MetadataDelta) => Promise<void> | undefined
+  readonly leaderChanged: (leaderId: number | undefined) => void
+  readonly halted: (reason: string) => void
+}
+
+/**
+ * The metadata of one node: the quorum and its log, the image fed from what is committed, and, while this node is the
+ * active controller, the decider that runs ahead of it.
+ */
+export class MetadataNode implements QuorumListener {
+  readonly #options: MetadataNodeOptions
+  readonly #loader = new MetadataLoader()
+  readonly #snapshots: SnapshotFiles
+  readonly #stateFile: QuorumStateFile
+  #driver: QuorumDriver | undefined
+  #quorum: Quorum | undefined
+  #runner: ControllerRunner | undefined
+  #runnerDeadline: Deadline | undefined
+  readonly #waiting = new Map<RequestId, (reply: ControllerReply) => void>()
+  #lastRequestId = 0
+  /** What formatting wrote, for the first controller to copy into the log. */
+  #bootstrap: readonly KnownRecord[] = []
+  /** The epoch in which this node leads and has committed; the decider starts once the image is up to it. */
+  #electedEpoch: number | undefined
+  #activeEpoch: number | undefined
+  #servedOffset = 0
+  #isPumping = false
+  #isStopped = false
+  #bytesSinceSnapshot = 0
+  #lastSnapshotMs: number
+  #isTakingSnapshot = false
+  #activated: (() => void) | undefined
+
+  constructor(options: MetadataNodeOptions) {
+    this.#options = options
+    this.#snapshots = new SnapshotFiles(options.disk, options.directory)
+    const voterIds = options.staticVoters.voters.map(voter => voter.id)
+    this.#stateFile = new QuorumStateFile(options.disk, options.directory, {
+      clusterId: options.quorum.clusterId,
+      voterIds,
+    })
+    this.#lastSnapshotMs = options.clock.now().monotonicMs
+  }
+
+  get image(): MetadataImage {
+    return this.#loader.image
+  }
+
+  /** Everything below it is in the image and served. */
+  get servedOffset(): number {
+    return this.#servedOffset
+  }
+
+  get logEndOffset(): number {
+    return this.#options.metadataLog.logEndOffset
+  }
+
+  get isActiveController(): boolean {
+    return this.#activeEpoch !== undefined
+  }
+
+  get quorum(): Quorum | undefined {
+    return this.#quorum
+  }
+
+  /** Reads what is there and joins the quorum. Rejects with an Error that names the file that cannot be trusted. */
+  async start(): Promise<void> {
+    const { clock, random, deadlines, metadataLog, transport } = this.#options
+    await this.#snapshots.dropUnfinished()
+    const fromSnapshot = await this.#loadSnapshot()
+    const state = this.#stateFile.read()
+    if (state.type === 'damaged') throw new Error(state.reason)
+    const snapshotEnd = this.#snapshots.latest?.endOffset ?? 0
+    const controlRecords = [
+      ...fromSnapshot.map(record => ({ offset: snapshotEnd - 1, record })),
+      ...(await this.#readControlRecords(snapshotEnd)),
+    ]
+    const quorum = new Quorum({
+      config: this.#options.quorum,
+      random,
+      log: new RaftLog(metadataLog, this.#snapshots),
+      quorumState: state.type === 'read' ? state.state : undefined,
+      staticVoters: this.#options.staticVoters,
+      controlRecords,
+    })
+    this.#quorum = quorum
+    this.#driver = new QuorumDriver({
+      clock,
+      deadlines,
+      quorum,
+      log: metadataLog,
+      stateFile: this.#stateFile,
+      snapshots: this.#snapshots,
+      transport,
+      listener: this,
+    })
+    this.#driver.start()
+  }
+
+  /** Carried out by the active controller; answered NOT_CONTROLLER where that is another node. */
+  async submit(request: ControllerRequest): Promise<ControllerReply> {
+    const requestId = ++this.#lastRequestId
+    const command = { ...request, requestId } as RequestCommand
+    const runner = this.#runner
+    if (runner === undefined || this.#activeEpoch === undefined) return failureReply(command, ErrorCode.notController)
+    return await new Promise(resolve => {
+      this.#waiting.set(requestId, resolve)
+      runner.submit(command, this.#options.clock.now())
+      this.#armRunner()
+    })
+  }
+
+  /** Resolves when this node is the active controller, or when it has stopped. */
+  async untilActive(): Promise<void> {
+    if (this.#activeEpoch !== undefined || this.#isStopped) return
+    await new Promise<void>(resolve => {
+      this.#activated = resolve
+    })
+  }
+
+  /** Leaves the quorum in good order. */
+  async close(): Promise<void> {
+    await this.#driver?.shutdown()
+    this.stop()
+  }
+
+  stop(): void {
+    if (this.#isStopped) return
+    this.#isStopped = true
+    this.#activated?.()
+    this.#driver?.stop()
+    this.#snapshots.close()
+    this.#runnerDeadline?.cancel()
+    this.#runner?.unload()
+  }
+
+  highWatermarkMoved(): void {
+    this.#startPump()
+  }
+
+  leaderChanged({ leaderId }: { readonly leaderId: number | undefined }): void {
+    this.#options.leaderChanged(leaderId)
+  }
+
+  becameLeader(): void {}
+
+  leaderActive(leaderEpoch: number): void {
+    this.#electedEpoch = leaderEpoch
+    this.#startPump()
+  }
+
+  lostLeadership(): void {
+    this.#electedEpoch = undefined
+    this.#activeEpoch = undefined
+    const runner = this.#runner
+    this.#runner = undefined
+    this.#runnerDeadline?.cancel()
+    this.#runnerDeadline = undefined
+    runner?.unload()
+  }
+
+  appendRefused(): void {
+    this.#runner?.appendFailed()
+  }
+
+  snapshotLoaded(): void {
+    this.#loadSnapshot().catch(error => this.halted(messageOf(error)))
+  }
+
+  halted(reason: string): void {
+    if (this.#isStopped) return
+    this.stop()
+    this.#options.halted(reason)
+  }
+
+  async #loadSnapshot(): Promise<readonly ControlRecord[]> {
+    const id = this.#snapshots.latest
+    if (id === undefined) return []
+    const bytes = await this.#snapshots.read(id, 0, Number.MAX_SAFE_INTEGER)
+    const decoded = bytes === undefined ? undefined : decodeSnapshot(bytes)
+    if (decoded === undefined) {
+      throw new Error(
+        `${this.#options.directory}: the snapshot at offset ${id.endOffset} of epoch ${id.epoch} is damaged`,
+      )
+    }
+    const records = decoded.values.map(value => decodeValue(value))
+    if (isBootstrapSnapshot(id)) {
+      this.#bootstrap = records.filter((record): record is KnownRecord => record.type !== 'unknown')
+      return decoded.controlRecords
+    }
+    this.#loader.startSnapshot(id.endOffset)
+    for (const record of records) this.#loader.replay(record, -1)
+    this.#loader.finishSnapshot()
+    await this.#publish()
+    return decoded.controlRecords
+  }
+
+  async #readControlRecords(
+    fromOffset: number,
+  ): Promise<{ readonly offset: number; readonly record: ControlRecord }[]> {
+    const found: { readonly offset: number; readonly record: ControlRecord }[] = []
+    const { metadataLog } = this.#options
+    const start = Math.max(fromOffset, metadataLog.logStartOffset)
+    await this.#forEachBatch(
+      start,
+      () => metadataLog.logEndOffset,
+      'logEndOffset',
+      batch => {
+        if (isControlBatch(batch, 0)) found.push(...decodeControlRecords(batch))
+      },
+    )
+    return found
+  }
+
+  /** Whole batches from `offset` up to `end()`, letting others run every few milliseconds. Stops when this node does. */
+  async #forEachBatch(
+    start: number,
+    end: () => number,
+    isolation: 'logEndOffset' | 'highWatermark',
+    take: (batch: Buffer) => void,
+  ): Promise<void> {
+    const { metadataLog, clock } = this.#options
+    let offset = start
+    let sliceEndMs = clock.now().monotonicMs + sliceMs
+    while (offset < end() && !this.#isStopped) {
+      const answer = await readBatches(metadataLog, { offset, maxBytes: readBytes, isolation })
+      if (answer.type === 'refused') throw new Error(`the metadata log cannot be read at offset ${offset}`)
+      const { bytes } = answer
+      if (bytes.length === 0) throw new Error(`the metadata log has no batch at offset ${offset}`)
+      for (let at = 0; at < bytes.length; ) {
+        const size = batchSizeAt(bytes, at)
+        const batch = bytes.subarray(at, at + size)
+        at += size
+        if (readLastOffset(batch, 0) < offset) continue
+        if (readLastOffset(batch, 0) >= end()) return
+        take(batch)
+        offset = readLastOffset(batch, 0) + 1
+        if (clock.now().monotonicMs < sliceEndMs) continue
+        await clock.yieldTurn()
+        sliceEndMs = clock.now().monotonicMs + sliceMs
+      }
+    }
+  }
+
+  #startPump(): void {
+    if (this.#isPumping || this.#isStopped) return
+    this.#isPumping = true
+    // In a later turn: the quorum is in the middle of its effects.
+    this.#options.clock.nextTurn(() => {
+      this.#pump().then(
+        () => {
+          this.#isPumping = false
+          if (this.#hasWork()) this.#startPump()
+        },
+        error => this.halted(messageOf(error)),
+      )
+    })
+  }
+
+  #hasWork(): boolean {
+    return this.#loader.endOffset < this.#options.metadataLog.highWatermark || this.#electedEpoch !== this.#activeEpoch
+  }
+
+  async #pump(): Promise<void> {
+    const { metadataLog } = this.#options
+    const end = metadataLog.highWatermark
+    const start = Math.max(this.#loader.endOffset, metadataLog.logStartOffset)
+    await this.#forEachBatch(
+      start,
+      () => end,
+      'highWatermark',
+      batch => {
+        this.#loader.replayBatch(batch)
+        this.#bytesSinceSnapshot += batch.length
+      },
+    )
+    if (this.#isStopped) return
+    await this.#publish()
+    if (this.#isStopped) return
+    this.#runner?.committed()
+    this.#armRunner()
+    this.#activate()
+    this.#considerSnapshot()
+  }
+
+  async #publish(): Promise<void> {
+    let opened: Promise<void> | undefined
+    this.#loader.publish(delta => {
+      opened = this.#options.publish(delta)
+    })
+    await opened
+    this.#servedOffset = this.#loader.endOffset
+  }
+
+  /** The image holds all that was committed before this node's epoch and its beginning: the decider may run ahead of it. */
+  #activate(): void {
+    const epoch = this.#electedEpoch
+    const isUpToDate = this.#loader.endOffset >= this.#options.metadataLog.highWatermark
+    if (epoch === undefined || epoch === this.#activeEpoch || !isUpToDate) return
+    assert(this.#runner === undefined, 'a controller that was deposed has been discarded')
+    const { clock, controller } = this.#options
+    this.#activeEpoch = epoch
+    const { hasOpenTransaction } = this.#loader
+    const runner: ControllerRunner = new StateMachineRunner<
+      ControllerCommand,
+      MetadataRecord,
+      SessionChange,
+      ControllerReply,
+      never,
+      undefined
+    >({
+      createMachine: () => {
+        const metadata = this.#loader.copyForController()
+        return new MetadataController(controller, { metadata, endOffset: this.#loader.endOffset })
+      },
+      codec: recordBatchCodec(metadataRecords),
+      log: new QuorumReplicatedLog({
+        driver: this.#driver!,
+        log: this.#options.metadataLog,
+        activeEpoch: () => this.#activeEpoch,
+        servedOffset: () => this.#servedOffset,
+      }),
+      timeoutCommand: { type: 'timeout' },
+      failureReply,
+      answer: (requestId, reply) => {
+        const resolve = this.#waiting.get(requestId)
+        this.#waiting.delete(requestId)
+        resolve?.(reply)
+      },
+      carryOut: () => {},
+      reload: () => this.halted('a batch of the active controller did not reach the metadata log'),
+      unknownRecordType: () => {},
+      answerTimeoutMs: this.#options.answerTimeoutMs,
+      maxWaitingAnswers,
+    })
+    this.#runner = runner
+    runner.startLoading()
+    runner.loaded(clock.now(), undefined)
+    runner.submit({ type: 'activate', bootstrapRecords: this.#bootstrap, hasOpenTransaction }, clock.now())
+    this.#armRunner()
+    this.#activated?.()
+  }
+
+  #armRunner(): void {
+    const atMs = this.#runner?.nextDeadlineMs()
+    if (atMs === this.#runnerDeadline?.atMs) return
+    this.#runnerDeadline?.cancel()
+    this.#runnerDeadline = undefined
+    if (atMs === undefined || this.#isStopped) return
+    this.#runnerDeadline = this.#options.deadlines.add(atMs, () => {
+      this.#runnerDeadline = undefined
+      this.#runner?.timeout(this.#options.clock.now())
+      this.#armRunner()
+    })
+  }
+
+  #considerSnapshot(): void {
+    const { snapshotEveryBytes, snapshotEveryMs, clock } = this.#options
+    const sinceMs = clock.now().monotonicMs - this.#lastSnapshotMs
+    const isDue = this.#bytesSinceSnapshot >= snapshotEveryBytes || (snapshotEveryMs > 0 && sinceMs >= snapshotEveryMs)
+    if (!isDue || this.#isTakingSnapshot || this.#bytesSinceSnapshot === 0 || this.#loader.hasOpenTransaction) return
+    this.#isTakingSnapshot = true
+    this.#takeSnapshot().then(
+      () => {
+        this.#isTakingSnapshot = false
+      },
+      error => this.halted(`a snapshot of the metadata could not be written: ${messageOf(error)}`),
+    )
+  }
+
+  async #takeSnapshot(): Promise<void> {
+    const { clock, metadataLog } = this.#options
+    const endOffset = this.#loader.endOffset
+    const id = { endOffset, epoch: Math.max(0, metadataLog.epochAt(endOffset - 1)) }
+    this.#bytesSinceSnapshot = 0
+    this.#lastSnapshotMs = clock.now().monotonicMs
+    const quorum = this.#quorum!
+    const content = {
+      lastContainedLogTimestampMs: clock.now().wallMs,
+      controlRecords: controlRecordsOf(quorum),
+      values: valuesOf(snapshotRecords(this.#loader.image)),
+    }
+    let position = 0
+    for (const batch of encodeSnapshot(content, { epoch: id.epoch, timestampMs: clock.now().wallMs })) {
+      await this.#snapshots.write(id, position, batch)
+      position += batch.length
+    }
+    await this.#snapshots.complete(id)
+    if (this.#isStopped) return
+    this.#driver?.handle({ type: 'snapshotTaken', snapshotId: id })
+    await this.#forgetBefore()
+  }
+
+  /** Keeps the last two snapshots, and the log from the older of them on. */
+  async #forgetBefore(): Promise<void> {
+    const kept = this.#snapshots.all.at(-2)
+    if (kept === undefined || isBootstrapSnapshot(kept)) return
+    await this.#options.metadataLog.moveLogStart(kept.endOffset)
+    await this.#snapshots.removeBefore(kept)
+  }
+}
+
+function* valuesOf(records: Iterable<MetadataRecord>): Generator<Buffer, void, undefined> {
+  for (const record of records) yield metadataRecords.encode(record).value!
+}
+
+function decodeValue(value: Buffer): MetadataRecord {
+  const record = metadataRecords.decode(null, value)
+  assert(!(record instanceof UnknownRecord), 'a metadata record of an unknown type is kept as it is')
+  return record
+}
+
+/** What a snapshot says of the quorum itself: nothing below kraft.version 1. */
+function controlRecordsOf(quorum: Quorum): ControlRecord[] {
+  if (quorum.kRaftVersion < 1) return []
+  return [
+    { type: 'kRaftVersion', value: { version: 0, kRaftVersion: quorum.kRaftVersion } },
+    {
+      type: 'voters',
+      value: {
+        version: 0,
+        voters: quorum.voters.voters.map(({ id, directoryId, endpoints, kRaftVersionFeature }) => ({
+          voterId: id,
+          voterDirectoryId: directoryId,
+          endpoints: [...endpoints],
+          kRaftVersionFeature,
+        })),
+      },
+    },
+  ]
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,56 @@
+import { assert } from '../../base/assert.ts'
+import { ErrorCode } from '../../base/error-code.ts'
+import type { Now } from '../../base/time.ts'
+import type { PartitionLog, Refusal, Reservation } from '../../core/log/partition-log.ts'
+import type { ReplicatedLog } from '../../core/state-machine/replicated-log.ts'
+import type { FileRange } from '../../io/disk.ts'
+import { readRecordCount } from '../../records/batch.ts'
+import type { QuorumDriver } from './quorum-driver.ts'
+
+/** The largest batch that Kafka's quorum takes. */
+const maxBatchBytes = 8 * 1024 * 1024
+
+export interface QuorumReplicatedLogOptions {
+  readonly driver: QuorumDriver
+  readonly log: PartitionLog<FileRange>
+  /** The epoch in which this node is the active controller; undefined while it is not. */
+  readonly activeEpoch: () => number | undefined
+  /** Everything below it is committed and in the image, and its partitions are open: what answers may promise. */
+  readonly servedOffset: () => number
+}
+
+/** The metadata log as the controller's decider is replicated by it. */
+export class QuorumReplicatedLog implements ReplicatedLog {
+  readonly maxBatchBytes = maxBatchBytes
+  readonly #options: QuorumReplicatedLogOptions
+  #lastAppendId = 0
+
+  constructor(options: QuorumReplicatedLogOptions) {
+    this.#options = options
+  }
+
+  get nextOffset(): number {
+    return this.#options.log.nextOffset
+  }
+
+  get highWatermark(): number {
+    return this.#options.servedOffset()
+  }
+
+  reserve(batch: Buffer, _now: Now): Reservation | Refusal {
+    if (this.#options.activeEpoch() === undefined || this.#options.log.isOffline) {
+      return { type: 'refused', errorCode: ErrorCode.notController, message: undefined, recordErrors: [] }
+    }
+    const baseOffset = this.nextOffset
+    const lastOffset = baseOffset + readRecordCount(batch, 0) - 1
+    return { type: 'reserved', baseOffset, lastOffset, logAppendTimeMs: -1, bytes: batch }
+  }
+
+  append({ baseOffset, lastOffset, bytes }: Reservation): void {
+    const leaderEpoch = this.#options.activeEpoch()
+    assert(leaderEpoch !== undefined, 'what was reserved is appended in the same turn')
+    const recordCount = lastOffset - baseOffset + 1
+    this.#options.driver.handle({ type: 'append', appendId: ++this.#lastAppendId, leaderEpoch, recordCount, bytes })
+    assert(this.nextOffset === lastOffset + 1, 'the active controller appends at once')
+  }
+}

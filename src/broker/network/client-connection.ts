@@ -1,0 +1,200 @@
+import type { Lease } from '../../base/lease.ts'
+import { FrameReader } from '../../channel/frame-reader.ts'
+import type { Clock } from '../../io/clock.ts'
+import type { FileRange } from '../../io/disk.ts'
+import type { Connection, Receiver } from '../../io/network.ts'
+import { ApiKey } from '../../protocol/apis.ts'
+import { decodeRequestHeader, type ServedVersions } from '../../protocol/frames.ts'
+import { ProtocolError } from '../../protocol/protocol-error.ts'
+import { Reader } from '../../protocol/reader.ts'
+import type { Writer } from '../../protocol/writer.ts'
+import type { MemoryBudget } from '../memory-budget.ts'
+import { Request, type RequestOwner } from './request.ts'
+
+/** Produce requests that may wait for their answers on one connection; of all others, one. */
+const maxPipelinedProduces = 8
+
+/** What all connections of one listener share. */
+export interface ConnectionHost {
+  readonly clock: Clock
+  readonly budget: MemoryBudget
+  readonly listenerName: string
+  readonly maxRequestBytes: number
+  /** Shared by all connections: one message is encoded at a time. */
+  readonly writer: Writer
+  served(apiKey: number): ServedVersions | undefined
+  /** Handles one request. Throws `ProtocolError` when its body cannot be read. */
+  handle(request: Request): void
+  /** Counts a request that has been answered, for metrics. */
+  /** A handler has thrown what it must not: a bug. */
+  handlerFailed(connection: ClientConnection, error: unknown): void
+  requestEnded(request: Request): void
+  connectionEnded(connection: ClientConnection, reason: string | undefined): void
+}
+
+/**
+ * One client's connection: frames in, answers out in the same order. One request is worked on at a time, except that
+ * produces may follow unanswered produces; everything else waits unread.
+ */
+export class ClientConnection implements Receiver, RequestOwner {
+  readonly #connection: Connection
+  readonly #host: ConnectionHost
+  readonly #reader: FrameReader
+  readonly #unanswered: Request[] = []
+  clientSoftware: RequestOwner['clientSoftware'] = { name: 'unknown', version: 'unknown' }
+  /** Monotonic time of the last byte in or answer out. */
+  lastActiveMs: number
+  /** Monotonic time since when answers wait for a client that does not read; undefined when none do. */
+  #stalledSinceMs: number | undefined
+  #heldBytes = 0
+  #closeReason: string | undefined
+  #isClosed = false
+
+  constructor(connection: Connection, host: ConnectionHost) {
+    this.#connection = connection
+    this.#host = host
+    this.lastActiveMs = host.clock.now().monotonicMs
+    this.#reader = new FrameReader({
+      maxFrameBytes: host.maxRequestBytes,
+      memory: host.budget,
+      frame: bytes => this.#frame(bytes),
+      failed: (error, length) => this.destroy(frameFault(error, length, host.maxRequestBytes)),
+      pause: () => connection.pause(),
+      resume: () => connection.resume(),
+    })
+  }
+
+  get remoteAddress(): string {
+    return this.#connection.remoteAddress
+  }
+
+  get localPort(): number {
+    return this.#connection.localPort
+  }
+
+  get listenerName(): string {
+    return this.#host.listenerName
+  }
+
+  get writer(): Writer {
+    return this.#host.writer
+  }
+
+  /** Part of a frame has arrived, and the rest should follow. */
+  get isInsideFrame(): boolean {
+    return this.#reader.isInsideFrame
+  }
+
+  /** Requests that wait for their answers. */
+  get unansweredCount(): number {
+    return this.#unanswered.length
+  }
+
+  /** How long the client has not taken what waits for it, in milliseconds. */
+  stalledForMs(monotonicMs: number): number {
+    return this.#stalledSinceMs === undefined ? 0 : monotonicMs - this.#stalledSinceMs
+  }
+
+  start(): void {
+    this.#connection.start(this)
+  }
+
+  target(): Buffer | undefined {
+    return this.#reader.target()
+  }
+
+  received(bytes: Buffer): void {
+    this.lastActiveMs = this.#host.clock.now().monotonicMs
+    this.#reader.received(bytes)
+  }
+
+  closed(error: Error | undefined): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#reader.end()
+    for (const request of this.#unanswered) request.abandon()
+    this.#unanswered.length = 0
+    this.#host.budget.letGo(this.#heldBytes)
+    this.#heldBytes = 0
+    this.#host.connectionEnded(this, this.#closeReason ?? error?.message)
+  }
+
+  keepFrame(): Lease {
+    return this.#reader.keep()
+  }
+
+  destroy(reason: string): void {
+    this.#closeReason ??= reason
+    this.#connection.destroy()
+  }
+
+  /** Sends what is answered, then closes. */
+  close(lingerMs: number): void {
+    this.#connection.close(lingerMs)
+  }
+
+  #frame(bytes: Buffer): 'taken' | 'hold' {
+    if (this.#isClosed) return 'taken'
+    if (!this.#admits(bytes)) return 'hold'
+    try {
+      const reader = new Reader(bytes)
+      const header = decodeRequestHeader(reader, apiKey => this.#host.served(apiKey))
+      const request = new Request(this, header, bytes.subarray(reader.position), this.#host.clock.now())
+      this.#unanswered.push(request)
+      this.#host.handle(request)
+    } catch (error) {
+      if (error instanceof ProtocolError) this.destroy(`it sent a request that cannot be read: ${error.message}`)
+      else this.#host.handlerFailed(this, error)
+    }
+    return 'taken'
+  }
+
+  #admits(bytes: Buffer): boolean {
+    const waiting = this.#unanswered.length
+    if (waiting === 0) return true
+    const isProduce = bytes.length >= 2 && bytes.readInt16BE(0) === ApiKey.produce
+    return isProduce && waiting < maxPipelinedProduces && this.#unanswered[waiting - 1].header.apiKey === ApiKey.produce
+  }
+
+  answered(request: Request): void {
+    if (this.#isClosed) {
+      this.#release(request)
+      return
+    }
+    if (request !== this.#unanswered[0]) return
+    let sentAny = false
+    while (this.#unanswered.length > 0 && this.#unanswered[0].answer !== undefined) {
+      this.#send(this.#unanswered.shift()!)
+      sentAny = true
+    }
+    if (sentAny) this.#reader.resume()
+  }
+
+  #send(request: Request): void {
+    this.#host.requestEnded(request)
+    const { answer, answerBytes } = request
+    if (answer === undefined || answer.length === 0) return
+    this.#heldBytes += answerBytes
+    this.#host.budget.hold(answerBytes)
+    this.#stalledSinceMs ??= this.#host.clock.now().monotonicMs
+    this.#connection.send(answer, () => this.#sent(answerBytes))
+  }
+
+  #sent(bytes: number): void {
+    if (this.#isClosed) return
+    this.#heldBytes -= bytes
+    this.#host.budget.letGo(bytes)
+    this.lastActiveMs = this.#host.clock.now().monotonicMs
+    this.#stalledSinceMs = this.#heldBytes > 0 ? this.lastActiveMs : undefined
+  }
+
+  /** An answer that came too late: the files it points into are let go. */
+  #release(request: Request): void {
+    for (const part of request.answer ?? []) if (!Buffer.isBuffer(part)) (part as FileRange).file.release()
+  }
+}
+
+function frameFault(error: 'negativeLength' | 'tooLarge', length: number, limit: number): string {
+  if (error === 'negativeLength') return `it sent a frame of negative length ${length}: no Kafka client does that`
+  return `it sent a frame of ${length} bytes; socket.request.max.bytes allows ${limit}`
+}

@@ -1,0 +1,106 @@
+import { assert } from '../../base/assert.ts'
+import type { Lease } from '../../base/lease.ts'
+import type { Now } from '../../base/time.ts'
+import type { FileRange } from '../../io/disk.ts'
+import { encodeResponse, type RequestHeader } from '../../protocol/frames.ts'
+import type { Fields, Input, Message } from '../../protocol/schema.ts'
+import type { Writer, Written } from '../../protocol/writer.ts'
+
+/** What a request needs of the connection it came by. */
+export interface RequestOwner {
+  readonly remoteAddress: string
+  readonly listenerName: string
+  /** The port the client has reached us by. */
+  readonly localPort: number
+  readonly writer: Writer
+  /** Name and version that the client gave in ApiVersions. */
+  clientSoftware: { readonly name: string; readonly version: string }
+  /** The answer stands, or there will be none: everything that is ready, in order, is sent. */
+  answered(request: Request): void
+  /** Inside the handler's call only: makes the body outlive it. */
+  keepFrame(): Lease
+  destroy(reason: string): void
+}
+
+/**
+ * One request on its way through the broker. It is answered exactly once, with `reply` or `replyNothing`, now or later.
+ * `body` may be read only until the handler returns, unless `keepBody` was called; then until the answer is given.
+ */
+export class Request {
+  readonly owner: RequestOwner
+  readonly header: RequestHeader
+  /** The frame behind its header. */
+  readonly body: Buffer
+  readonly receivedAt: Now
+  /** What will be sent; undefined until the answer stands. An empty list means that nothing is sent. */
+  answer: readonly (Buffer | FileRange)[] | undefined
+  answerBytes = 0
+  /** The code the metrics count this request under. */
+  errorCode = 0
+  throttleTimeMs = 0
+  /** Runs when the connection goes before the answer stands. */
+  abandoned: (() => void) | undefined
+  #lease: Lease | undefined
+
+  constructor(owner: RequestOwner, header: RequestHeader, body: Buffer, receivedAt: Now) {
+    this.owner = owner
+    this.header = header
+    this.body = body
+    this.receivedAt = receivedAt
+  }
+
+  get apiVersion(): number {
+    return this.header.apiVersion
+  }
+
+  get clientId(): string {
+    return this.header.clientId
+  }
+
+  /** Inside the handler's call: `body` and all views of it stay valid until the answer is given. */
+  keepBody(): void {
+    this.#lease ??= this.owner.keepFrame()
+  }
+
+  /** `bodyVersion` differs from the request's only where ApiVersions answers a version that it does not know. */
+  reply<F extends Fields>(message: Message<F>, value: Input<Message<F>>, bodyVersion = this.apiVersion): void {
+    assert(this.answer === undefined, 'a request is answered once')
+    const { writer } = this.owner
+    const header = { apiVersion: bodyVersion, correlationId: this.header.correlationId }
+    let written: Written
+    try {
+      written = encodeResponse(writer, header, message, value)
+    } catch (error) {
+      writer.abandon()
+      throw error
+    }
+    const { parts, byteLength } = written
+    this.#answer(parts as readonly (Buffer | FileRange)[], byteLength)
+  }
+
+  replyNothing(): void {
+    assert(this.answer === undefined, 'a request is answered once')
+    this.#answer([], 0)
+  }
+
+  /** For requests that have no answer but this: the connection ends, and the log says why. */
+  closeConnection(reason: string): void {
+    this.owner.destroy(reason)
+    if (this.answer === undefined) this.#answer([], 0)
+  }
+
+  #answer(parts: readonly (Buffer | FileRange)[], byteLength: number): void {
+    this.answer = parts
+    this.answerBytes = byteLength
+    this.#lease?.release()
+    this.#lease = undefined
+    this.owner.answered(this)
+  }
+
+  /** The connection has gone before the answer: memory is given back, nothing is sent. */
+  abandon(): void {
+    this.#lease?.release()
+    this.#lease = undefined
+    if (this.answer === undefined) this.abandoned?.()
+  }
+}

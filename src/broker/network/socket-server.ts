@@ -1,0 +1,178 @@
+import { AssertionFailure } from '../../base/assert.ts'
+import type { Clock, Timer } from '../../io/clock.ts'
+import type { LogSink } from '../../io/log-sink.ts'
+import type { Connection, Endpoint, Listener, Network } from '../../io/network.ts'
+import { Writer } from '../../protocol/writer.ts'
+import type { ApiHandler } from '../api-handler.ts'
+import type { MemoryBudget } from '../memory-budget.ts'
+import type { BrokerMetrics } from '../metrics/broker-metrics.ts'
+import { ClientConnection, type ConnectionHost } from './client-connection.ts'
+import { RateLimitedLog } from './rate-limited-log.ts'
+import type { Request } from './request.ts'
+
+const sweepMs = 1000
+
+export interface SocketServerOptions {
+  readonly clock: Clock
+  readonly network: Network
+  readonly log: LogSink
+  readonly budget: MemoryBudget
+  readonly metrics: BrokerMetrics
+  readonly handlers: ReadonlyMap<number, ApiHandler>
+  readonly apiName: (apiKey: number) => string
+  /** `socket.request.max.bytes` */
+  readonly maxRequestBytes: number
+  /** `connections.max.idle.ms` */
+  readonly maxIdleMs: number
+  /** `millrace.frame.timeout.ms` */
+  readonly frameTimeoutMs: number
+  /** `millrace.slow.reader.timeout.ms`: how long answers may wait for a client that does not read them. */
+  readonly slowReaderTimeoutMs: number
+  /** `max.connections` */
+  readonly maxConnections: number
+  /** `max.connections.per.ip` with its overrides. */
+  readonly maxConnectionsOf: (address: string) => number
+  /** An invariant is broken. */
+  readonly failed: (error: Error) => void
+}
+
+/** All listeners of one broker, and the connections that came by them. */
+export class SocketServer {
+  readonly #options: SocketServerOptions
+  readonly #writer = new Writer()
+  readonly #listeners: { readonly name: string; readonly listener: Listener }[] = []
+  readonly #connections = new Set<ClientConnection>()
+  readonly #byAddress = new Map<string, number>()
+  readonly #refusals: RateLimitedLog
+  #sweep: Timer | undefined
+  #isClosing = false
+
+  constructor(options: SocketServerOptions) {
+    this.#options = options
+    this.#refusals = new RateLimitedLog(options.clock, options.log)
+  }
+
+  get connectionCount(): number {
+    return this.#connections.size
+  }
+
+  get connections(): Iterable<ClientConnection> {
+    return this.#connections
+  }
+
+  /** Opens one endpoint of a listener. Rejects with `NetworkError`. */
+  async listen(listenerName: string, endpoint: Endpoint): Promise<Endpoint> {
+    const host: ConnectionHost = {
+      clock: this.#options.clock,
+      budget: this.#options.budget,
+      listenerName,
+      maxRequestBytes: this.#options.maxRequestBytes,
+      writer: this.#writer,
+      served: apiKey => this.#options.handlers.get(apiKey),
+      handle: request => this.#options.handlers.get(request.header.apiKey)!.handle(request),
+      handlerFailed: (connection, error) => this.#handlerFailed(connection, error),
+      requestEnded: request => this.#requestEnded(request),
+      connectionEnded: (connection, reason) => this.#connectionEnded(connection, reason),
+    }
+    const listener = await this.#options.network.listen(endpoint, {
+      accept: connection => this.#accept(connection, host),
+    })
+    this.#listeners.push({ name: listenerName, listener })
+    this.#sweep ??= this.#options.clock.after(sweepMs, () => this.#runSweep())
+    return listener.endpoint
+  }
+
+  /** Closes the endpoints of one listener again. */
+  async stopListening(listenerName: string): Promise<void> {
+    const open = this.#listeners.filter(one => one.name === listenerName)
+    for (const one of open) this.#listeners.splice(this.#listeners.indexOf(one), 1)
+    await Promise.all(open.map(one => one.listener.close()))
+  }
+
+  /** No connection is taken and no request is read from now on. */
+  async stopAccepting(): Promise<void> {
+    this.#isClosing = true
+    this.#sweep?.cancel()
+    this.#refusals.close()
+    await Promise.all(this.#listeners.splice(0).map(one => one.listener.close()))
+  }
+
+  /** Ends every connection, sending first what is answered. */
+  closeConnections(lingerMs: number): void {
+    for (const connection of this.#connections) connection.close(lingerMs)
+  }
+
+  #accept(connection: Connection, host: ConnectionHost): void {
+    const { metrics, maxConnections, maxConnectionsOf } = this.#options
+    const address = connection.remoteAddress
+    const fromAddress = this.#byAddress.get(address) ?? 0
+    const isOverAll = this.#connections.size >= maxConnections
+    if (this.#isClosing || isOverAll || fromAddress >= maxConnectionsOf(address)) {
+      metrics.connectionsRefused++
+      const setting = isOverAll ? 'max.connections' : 'max.connections.per.ip'
+      if (!this.#isClosing) this.#refusals.warn(`connection refused: ${setting} is reached`, address)
+      connection.destroy()
+      return
+    }
+    metrics.connectionsCreated++
+    this.#byAddress.set(address, fromAddress + 1)
+    const client = new ClientConnection(connection, host)
+    this.#connections.add(client)
+    client.start()
+  }
+
+  #connectionEnded(connection: ClientConnection, reason: string | undefined): void {
+    if (!this.#connections.delete(connection)) return
+    this.#options.metrics.connectionsClosed++
+    const left = (this.#byAddress.get(connection.remoteAddress) ?? 1) - 1
+    if (left === 0) this.#byAddress.delete(connection.remoteAddress)
+    else this.#byAddress.set(connection.remoteAddress, left)
+    if (reason !== undefined && !this.#isClosing)
+      this.#refusals.warn(`connection closed: ${reason}`, connection.remoteAddress)
+  }
+
+  /** One request that cannot be answered ends its connection; a broken invariant ends the broker. */
+  #handlerFailed(connection: ClientConnection, error: unknown): void {
+    if (error instanceof AssertionFailure) {
+      this.#options.failed(error)
+      return
+    }
+    const text = error instanceof Error ? error.message : String(error)
+    const stack = error instanceof Error ? error.stack : undefined
+    this.#options.log.write('error', `a request of ${connection.remoteAddress} failed: ${text}`, { error: stack })
+    connection.destroy('its request could not be answered')
+  }
+
+  #requestEnded(request: Request): void {
+    const { apiKey, apiVersion } = request.header
+    const totalMs = this.#options.clock.now().monotonicMs - request.receivedAt.monotonicMs
+    this.#options.metrics.requestEnded(
+      this.#options.apiName(apiKey),
+      apiVersion,
+      request.errorCode,
+      totalMs,
+      request.body.length,
+      request.answerBytes,
+    )
+  }
+
+  /** Once a second: connections that are idle, that stopped in the middle of a frame, or that do not read. */
+  #runSweep(): void {
+    const { clock, metrics, maxIdleMs, frameTimeoutMs, slowReaderTimeoutMs } = this.#options
+    const nowMs = clock.now().monotonicMs
+    for (const connection of this.#connections) {
+      const quietMs = nowMs - connection.lastActiveMs
+      if (connection.stalledForMs(nowMs) > slowReaderTimeoutMs) {
+        connection.destroy(
+          `it has not read its answers for ${slowReaderTimeoutMs} ms (millrace.slow.reader.timeout.ms)`,
+        )
+      } else if (connection.isInsideFrame && quietMs > frameTimeoutMs && connection.unansweredCount === 0) {
+        connection.destroy(`a frame stopped arriving for ${frameTimeoutMs} ms (millrace.frame.timeout.ms)`)
+      } else if (quietMs > maxIdleMs && maxIdleMs >= 0 && connection.unansweredCount === 0) {
+        metrics.expiredConnectionsKilled++
+        connection.close(0)
+      }
+    }
+    this.#sweep = clock.after(sweepMs, () => this.#runSweep())
+  }
+}

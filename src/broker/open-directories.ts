@@ -1,0 +1,99 @@
+import { randomUuid } from '../base/uuid.ts'
+import type { BrokerConfig } from '../config/broker-config.ts'
+import { DiskError } from '../io/disk.ts'
+import type { Io } from '../io/io.ts'
+import { type ClaimedDirectory, claimDirectory, type DirectoryClaim } from '../storage/directory-claim.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
+import { format } from './format.ts'
+import { StartError } from './start-error.ts'
+
+export interface ClaimedDirectories {
+  readonly clusterId: string
+  /** Those that can be used; the metadata directory is among them. */
+  readonly claims: readonly ClaimedDirectory[]
+  /** Directories that failed: the broker starts without them. */
+  readonly failed: readonly string[]
+}
+
+export interface OpenRequest {
+  readonly config: BrokerConfig
+  /** Empty and absent directories are formatted at once. Otherwise they are refused: a disk may not be mounted. */
+  readonly formatsEmpty: boolean
+}
+
+/** Locks all log directories of a node and checks that they are this node's. Rejects with `StartError`. */
+export async function openDirectories(
+  io: Io,
+  context: StorageContext,
+  request: OpenRequest,
+): Promise<ClaimedDirectories> {
+  const { config, formatsEmpty } = request
+  const paths = [...new Set([...config.logDirs, config.metadataLogDir])]
+  const claims: DirectoryClaim[] = []
+  const release = () => {
+    for (const claim of claims) if (claim.type === 'claimed') claim.lock.release()
+  }
+  try {
+    if (formatsEmpty) await formatEmpty(io, context, config, paths)
+    for (const path of paths) claims.push(await claimDirectory(context, path))
+    return check(io, config, claims)
+  } catch (error) {
+    release()
+    if (error instanceof DiskError) throw new StartError(`log.dirs: ${error.message}`, { cause: error })
+    throw error
+  }
+}
+
+async function formatEmpty(
+  io: Io,
+  context: StorageContext,
+  config: BrokerConfig,
+  paths: readonly string[],
+): Promise<void> {
+  const isEmpty = (path: string) => io.disk.status(path) === undefined || io.disk.list(path).length === 0
+  if (!paths.every(isEmpty)) return
+  await format(io, context, { config, clusterId: randomUuid(io.random), directories: paths, isStandalone: true })
+}
+
+function check(io: Io, config: BrokerConfig, claims: readonly DirectoryClaim[]): ClaimedDirectories {
+  const usable: ClaimedDirectory[] = []
+  const failed: string[] = []
+  for (const claim of claims) {
+    if (claim.type === 'claimed') usable.push(claim)
+    else if (claim.type !== 'failed') throw new StartError(problemOf(claim))
+    else {
+      failed.push(claim.path)
+      io.log.write('error', `log directory ${claim.path} cannot be used: ${claim.error.message}`, { path: claim.path })
+    }
+  }
+  if (!usable.some(claim => claim.directory.path === config.metadataLogDir)) {
+    throw new StartError(
+      `the metadata directory ${config.metadataLogDir} cannot be read; the broker cannot run without it`,
+    )
+  }
+  const [first] = usable
+  for (const { directory, properties } of usable) {
+    if (properties.clusterId !== first.properties.clusterId) {
+      throw new StartError(
+        `${directory.path} is of cluster ${properties.clusterId}, ${first.directory.path} of ${first.properties.clusterId}: log.dirs mixes two clusters`,
+      )
+    }
+    if (properties.nodeId !== config.nodeId) {
+      throw new StartError(
+        `${directory.path} belongs to node ${properties.nodeId}, and node.id is ${config.nodeId}: set node.id=${properties.nodeId} or another log.dirs`,
+      )
+    }
+  }
+  return { clusterId: first.properties.clusterId, claims: usable, failed }
+}
+
+function problemOf(claim: Exclude<DirectoryClaim, { type: 'claimed' | 'failed' }>): string {
+  switch (claim.type) {
+    case 'unformatted':
+      return `${claim.path} is not formatted. If it is a mounted disk and new, run: millrace format --standalone, with the same configuration`
+    case 'inUse':
+      return `${claim.path} is in use by another broker, which holds ${claim.path}/.lock: stop it, or set another log.dirs`
+    case 'damaged':
+      return `${claim.path}/meta.properties cannot be used: ${claim.reason}`
+  }
+}

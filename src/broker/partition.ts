@@ -1,0 +1,270 @@
+import { assert, unreachable } from '../base/assert.ts'
+import { ErrorCode } from '../base/error-code.ts'
+import type { Uuid } from '../base/uuid.ts'
+import type { NeedsUnpacking, PartitionLog, PartitionLogListener } from '../core/log/partition-log.ts'
+import type { Clock } from '../io/clock.ts'
+import type { Compute, ComputeResult } from '../io/compute.ts'
+import type { FileRange } from '../io/disk.ts'
+import { decide, type ProduceItem, recordErrorsOf } from './produce/waiting-produce.ts'
+
+/** A fetch that is waiting for more bytes in the partitions it names. */
+export interface PartitionWatcher {
+  /** Something that readers can see has moved, or the partition will not be served here any more. */
+  partitionChanged(): void
+}
+
+/** A state machine whose log this partition is. */
+export interface PartitionFollower {
+  highWatermarkMoved(): void
+  /** Batches that were appended are not in the log. */
+  appendsFailed(): void
+  /** This node leads no more, or serves the partition no more. */
+  leadershipLost(): void
+}
+
+export interface PartitionHost {
+  readonly clock: Clock
+  readonly compute: Compute
+  readonly nodeId: number
+  /** `millrace.flush=ack`: only what is synced counts. */
+  readonly flushBeforeAck: boolean
+  appended(partition: Partition, batch: Buffer): void
+}
+
+export interface PartitionState {
+  readonly leaderId: number
+  readonly leaderEpoch: number
+  readonly partitionEpoch: number
+  readonly replicas: readonly number[]
+  readonly isr: readonly number[]
+  readonly minInsyncReplicas: number
+}
+
+/**
+ * One partition on this broker: its log, its place in replication, and those who wait for it. Batches pass through one queue
+ * from arrival to reservation; a batch that is being unpacked off the loop holds back every later one.
+ */
+export class Partition implements PartitionLogListener {
+  readonly log: PartitionLog<FileRange>
+  readonly #host: PartitionHost
+  #state: PartitionState
+  #isGone = false
+  /** Batches that wait behind one that is being unpacked. The first is the one being unpacked. */
+  readonly #queue: ProduceItem[] = []
+  /** Appended with acks=1, in the order of offsets. */
+  readonly #untilLogEnd: ProduceItem[] = []
+  /** Appended with acks=all, in the order of offsets (a duplicate stands where it arrived). */
+  readonly #untilHighWatermark: ProduceItem[] = []
+  readonly #watchers = new Set<PartitionWatcher>()
+  #follower: PartitionFollower | undefined
+
+  constructor(log: PartitionLog<FileRange>, state: PartitionState, host: PartitionHost) {
+    this.log = log
+    this.#state = state
+    this.#host = host
+    log.listen(this)
+    this.#advance()
+  }
+
+  get topicId(): Uuid {
+    return this.log.topicId
+  }
+
+  get topic(): string {
+    return this.log.topic
+  }
+
+  get index(): number {
+    return this.log.partition
+  }
+
+  get state(): PartitionState {
+    return this.#state
+  }
+
+  get isLeader(): boolean {
+    return !this.#isGone && this.#state.leaderId === this.#host.nodeId
+  }
+
+  get leaderEpoch(): number {
+    return this.#state.leaderEpoch
+  }
+
+  update(state: PartitionState): void {
+    assert(state.leaderEpoch >= this.#state.leaderEpoch, 'the leader epoch of a partition never falls')
+    this.#state = state
+    this.#advance()
+  }
+
+  follow(follower: PartitionFollower | undefined): void {
+    this.#follower = follower
+  }
+
+  watch(watcher: PartitionWatcher): void {
+    this.#watchers.add(watcher)
+  }
+
+  unwatch(watcher: PartitionWatcher): void {
+    this.#watchers.delete(watcher)
+  }
+
+  /** Takes a client's batch. The item is decided now or later. Its bytes are kept only when they must wait. */
+  produce(item: ProduceItem): void {
+    if (this.#queue.length > 0) {
+      item.produce.request.keepBody()
+      this.#queue.push(item)
+      return
+    }
+    const unpacking = this.#tryAppend(item, undefined)
+    if (unpacking === undefined) return
+    item.produce.request.keepBody()
+    this.#queue.push(item)
+    this.#unpack(unpacking)
+  }
+
+  /** Whether a write with acks=all may be taken now. */
+  hasEnoughReplicas(): boolean {
+    return this.#state.isr.length >= Math.min(this.#state.minInsyncReplicas, this.#state.replicas.length)
+  }
+
+  /** The partition is not served here any more: everybody who waits is told why. */
+  close(errorCode: ErrorCode): void {
+    if (this.#isGone) return
+    this.#isGone = true
+    const waiting = [...this.#queue.splice(0), ...this.#untilLogEnd.splice(0), ...this.#untilHighWatermark.splice(0)]
+    for (const item of waiting) decide(item, errorCode)
+    this.#wakeWatchers()
+    this.#follower?.leadershipLost()
+    this.#follower = undefined
+  }
+
+  #tryAppend(item: ProduceItem, unpacked: Buffer | undefined): NeedsUnpacking | undefined {
+    if (item.isDecided) return undefined
+    if (!this.isLeader) {
+      decide(item, ErrorCode.notLeaderOrFollower)
+      return undefined
+    }
+    const { acks } = item.produce
+    if (acks === -1 && !this.hasEnoughReplicas()) {
+      decide(item, ErrorCode.notEnoughReplicas)
+      return undefined
+    }
+    const { log } = this
+    const answer = log.reserve({
+      batch: item.batch,
+      origin: 'client',
+      leaderEpoch: this.#state.leaderEpoch,
+      now: this.#host.clock.now(),
+      unpacked,
+    })
+    switch (answer.type) {
+      case 'needsUnpacking':
+        return answer
+      case 'refused':
+        item.result.recordErrors = recordErrorsOf(answer.recordErrors)
+        decide(item, answer.errorCode, answer.message ?? null)
+        return undefined
+      case 'duplicate':
+        this.#await(item, answer)
+        return undefined
+      case 'reserved':
+        log.append(answer)
+        this.#host.appended(this, answer.bytes)
+        this.#await(item, answer)
+        return undefined
+      default:
+        return unreachable(answer)
+    }
+  }
+
+  #await(item: ProduceItem, at: { baseOffset: number; lastOffset: number; logAppendTimeMs: number }): void {
+    item.lastOffset = at.lastOffset
+    item.result.baseOffset = at.baseOffset
+    item.result.logAppendTimeMs = at.logAppendTimeMs
+    item.result.logStartOffset = this.log.logStartOffset
+    const { acks } = item.produce
+    if (acks === 0 || this.#isReached(item)) decide(item, ErrorCode.none)
+    else if (acks === 1) this.#untilLogEnd.push(item)
+    else this.#untilHighWatermark.push(item)
+  }
+
+  #isReached(item: ProduceItem): boolean {
+    return item.lastOffset < (item.produce.acks === 1 ? this.log.logEndOffset : this.log.highWatermark)
+  }
+
+  #unpack(job: NeedsUnpacking): void {
+    const done = (result: ComputeResult) => this.#unpacked(result)
+    void this.#host.compute
+      .run({ type: 'decompress', codec: job.codec, input: job.input, maxBytes: job.maxBytes })
+      .then(done)
+  }
+
+  #unpacked(result: ComputeResult): void {
+    if (this.#isGone) return
+    const item = this.#queue.shift()!
+    if (result.type === 'done') this.#tryAppend(item, result.output)
+    else if (result.type === 'tooLarge')
+      decide(item, ErrorCode.messageTooLarge, 'The batch is too large when it is unpacked.')
+    else decide(item, ErrorCode.corruptMessage, result.reason)
+    this.#drainQueue()
+  }
+
+  #drainQueue(): void {
+    while (this.#queue.length > 0 && !this.#isGone) {
+      const unpacking = this.#tryAppend(this.#queue[0], undefined)
+      if (unpacking !== undefined) {
+        this.#unpack(unpacking)
+        return
+      }
+      this.#queue.shift()
+    }
+  }
+
+  logEndOffsetMoved(): void {
+    if (this.#isGone) return
+    answerReached(this.#untilLogEnd, this.log.logEndOffset)
+    this.#advance()
+  }
+
+  flushedOffsetMoved(): void {
+    if (!this.#isGone && this.#host.flushBeforeAck) this.#advance()
+  }
+
+  logStartOffsetMoved(): void {
+    this.#wakeWatchers()
+  }
+
+  appendsFailed({ fromOffset }: { fromOffset: number }): void {
+    for (const list of [this.#untilLogEnd, this.#untilHighWatermark]) {
+      const failed = list.filter(item => item.lastOffset >= fromOffset)
+      const kept = list.filter(item => item.lastOffset < fromOffset)
+      list.splice(0, list.length, ...kept)
+      for (const item of failed) decide(item, ErrorCode.kafkaStorageError, 'The broker could not write to its disk.')
+    }
+    this.#follower?.appendsFailed()
+    this.#wakeWatchers()
+  }
+
+  /** With one replica the high watermark is where the log ends, or, with flush=ack, where the synced part ends. */
+  #advance(): void {
+    if (!this.isLeader) return
+    const { log } = this
+    const end = this.#host.flushBeforeAck ? log.flushedOffset : log.logEndOffset
+    if (end <= log.highWatermark) return
+    log.moveHighWatermark(end)
+    answerReached(this.#untilHighWatermark, end)
+    this.#follower?.highWatermarkMoved()
+    this.#wakeWatchers()
+  }
+
+  #wakeWatchers(): void {
+    for (const watcher of this.#watchers) watcher.partitionChanged()
+  }
+}
+
+function answerReached(list: ProduceItem[], end: number): void {
+  let count = 0
+  while (count < list.length && (list[count].isDecided || list[count].lastOffset < end)) count++
+  if (count === 0) return
+  for (const item of list.splice(0, count)) decide(item, ErrorCode.none)
+}

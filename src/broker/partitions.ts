@@ -1,0 +1,188 @@
+import { assert } from '../base/assert.ts'
+import { ErrorCode } from '../base/error-code.ts'
+import type { Uuid } from '../base/uuid.ts'
+import type { StaticTexts } from '../config/load-config.ts'
+import { topicConfigOf } from '../config/topic-config.ts'
+import type { DeletedTopic } from '../core/group/commands.ts'
+import type { MetadataDelta } from '../core/metadata/metadata-delta.ts'
+import { type MetadataImage, ResourceType, type TopicImage } from '../core/metadata/metadata-image.ts'
+import type { PartitionImage } from '../core/metadata/partition-image.ts'
+import type { LogSink } from '../io/log-sink.ts'
+import type { LogDirectories } from '../storage/log-directories.ts'
+import type { SegmentedLog } from '../storage/segmented-log.ts'
+import { Partition, type PartitionHost, type PartitionState } from './partition.ts'
+import type { PartitionLookup } from './services.ts'
+
+/** Told of partitions that this broker begins or ceases to lead. */
+export interface LeadershipListener {
+  leads(partition: Partition): void
+  leadsNoMore(topic: string, partitionIndex: number): void
+  topicsDeleted(topics: readonly DeletedTopic[]): void
+}
+
+export interface PartitionsOptions {
+  readonly nodeId: number
+  readonly host: PartitionHost
+  readonly logs: LogDirectories
+  readonly log: LogSink
+  readonly listener: LeadershipListener
+  /** The texts of this broker's settings that are in force. */
+  readonly brokerTexts: () => StaticTexts
+}
+
+interface LocalTopic {
+  readonly topicId: Uuid
+  readonly name: string
+  readonly partitions: Map<number, Partition>
+}
+
+/** What of the metadata is needed of a topic: the image's, or what a delta makes of it. */
+type ConfigSource = Pick<MetadataImage, 'config'>
+
+/** The partitions that this broker has replicas of. Opened, changed and closed as the metadata says, in one turn. */
+export class Partitions implements PartitionLookup {
+  readonly #options: PartitionsOptions
+  readonly #byId = new Map<Uuid, LocalTopic>()
+  readonly #byName = new Map<string, LocalTopic>()
+
+  constructor(options: PartitionsOptions) {
+    this.#options = options
+  }
+
+  byId(topicId: Uuid, index: number): Partition | undefined {
+    return this.#byId.get(topicId)?.partitions.get(index)
+  }
+
+  byName(topic: string, index: number): Partition | undefined {
+    return this.#byName.get(topic)?.partitions.get(index)
+  }
+
+  *all(): Iterable<Partition> {
+    for (const topic of this.#byId.values()) yield* topic.partitions.values()
+  }
+
+  /** Whether the metadata has this partition on this broker. */
+  static belongsHere(image: MetadataImage, nodeId: number, at: { topicId: Uuid; partition: number }): boolean {
+    return image.partition(at.topicId, at.partition)?.replicas.includes(nodeId) ?? false
+  }
+
+  /** At the start: everything that the image has of this broker. */
+  openAll(image: MetadataImage): void {
+    for (const topic of image.topics()) for (const partition of topic.partitions) this.#open(topic, partition, image)
+  }
+
+  /** Before the image moves. */
+  apply(delta: MetadataDelta): void {
+    const deleted = [...delta.deletedTopics()]
+    for (const topic of deleted) this.#delete(topic)
+    if (deleted.length > 0) {
+      this.#options.listener.topicsDeleted(deleted.map(({ id, name }) => ({ topicId: id, name })))
+    }
+    for (const { topicId, topicName, after } of delta.changedPartitions()) {
+      this.#change({ id: topicId, name: topicName }, after, delta)
+    }
+    for (const { resourceType, resourceName } of delta.changedConfigs()) {
+      if (resourceType === ResourceType.topic) this.#configure(resourceName, delta)
+    }
+  }
+
+  /** The settings of the broker have changed, and with them what topics leave to it. */
+  configureAll(image: ConfigSource): void {
+    for (const topic of this.#byName.keys()) this.#configure(topic, image)
+  }
+
+  /** Everybody who waits is told that this broker serves no more. */
+  closeAll(): void {
+    for (const partition of this.all()) partition.close(ErrorCode.notLeaderOrFollower)
+    this.#byId.clear()
+    this.#byName.clear()
+  }
+
+  #change(topic: { readonly id: Uuid; readonly name: string }, image: PartitionImage, configs: ConfigSource): void {
+    const isHere = image.replicas.includes(this.#options.nodeId)
+    const open = this.byId(topic.id, image.partition)
+    if (!isHere) {
+      if (open !== undefined) this.#remove(topic.id, open, ErrorCode.notLeaderOrFollower)
+    } else if (open === undefined) this.#open(topic, image, configs)
+    else this.#update(open, image, configs)
+  }
+
+  #open(topic: { readonly id: Uuid; readonly name: string }, image: PartitionImage, configs: ConfigSource): void {
+    const { nodeId, logs, log: sink, host, listener } = this.#options
+    if (!image.replicas.includes(nodeId)) return
+    const config = topicConfigOf(configs.config(ResourceType.topic, topic.name), this.#options.brokerTexts())
+    const { name, id: topicId } = topic
+    const created = logs.create({ topic: name, topicId, partition: image.partition, config: config.log })
+    if (created.type === 'refused') {
+      sink.write('error', `${name}-${image.partition} cannot be opened: ${created.message}`, {
+        topic: name,
+        partition: image.partition,
+      })
+      return
+    }
+    created.log.configure(config.log)
+    const partition = new Partition(created.log, stateOf(image, config.minInsyncReplicas), host)
+    this.#localTopic(topicId, name).partitions.set(partition.index, partition)
+    if (!partition.isLeader) return
+    created.log.assignLeaderEpoch(partition.leaderEpoch)
+    listener.leads(partition)
+  }
+
+  #update(partition: Partition, image: PartitionImage, configs: ConfigSource): void {
+    const { listener } = this.#options
+    const { topic, index, leaderEpoch: epochBefore, isLeader: ledBefore } = partition
+    const config = topicConfigOf(configs.config(ResourceType.topic, topic), this.#options.brokerTexts())
+    partition.update(stateOf(image, config.minInsyncReplicas))
+    if (image.leaderEpoch === epochBefore) return
+    if (ledBefore) listener.leadsNoMore(topic, index)
+    if (!partition.isLeader) return
+    partition.log.assignLeaderEpoch(partition.leaderEpoch)
+    listener.leads(partition)
+  }
+
+  #configure(topic: string, configs: ConfigSource): void {
+    const local = this.#byName.get(topic)
+    if (local === undefined) return
+    const config = topicConfigOf(configs.config(ResourceType.topic, topic), this.#options.brokerTexts())
+    for (const partition of local.partitions.values()) {
+      partition.log.configure(config.log)
+      partition.update({ ...partition.state, minInsyncReplicas: config.minInsyncReplicas })
+    }
+  }
+
+  #delete(topic: TopicImage): void {
+    const local = this.#byId.get(topic.id)
+    if (local === undefined) return
+    for (const partition of [...local.partitions.values()]) {
+      this.#remove(topic.id, partition, ErrorCode.unknownTopicOrPartition)
+    }
+  }
+
+  #remove(topicId: Uuid, partition: Partition, errorCode: ErrorCode): void {
+    const { logs, listener } = this.#options
+    const local = this.#byId.get(topicId)
+    assert(local !== undefined, 'a partition that is removed is there')
+    if (partition.isLeader) listener.leadsNoMore(partition.topic, partition.index)
+    local.partitions.delete(partition.index)
+    if (local.partitions.size === 0) {
+      this.#byId.delete(topicId)
+      if (this.#byName.get(local.name) === local) this.#byName.delete(local.name)
+    }
+    partition.close(errorCode)
+    logs.delete(partition.log as SegmentedLog)
+  }
+
+  #localTopic(topicId: Uuid, name: string): LocalTopic {
+    const known = this.#byId.get(topicId)
+    if (known !== undefined) return known
+    const topic: LocalTopic = { topicId, name, partitions: new Map() }
+    this.#byId.set(topicId, topic)
+    this.#byName.set(name, topic)
+    return topic
+  }
+}
+
+function stateOf(image: PartitionImage, minInsyncReplicas: number): PartitionState {
+  const { leader, leaderEpoch, partitionEpoch, replicas, isr } = image
+  return { leaderId: leader, leaderEpoch, partitionEpoch, replicas, isr, minInsyncReplicas }
+}

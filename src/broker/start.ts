@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import type { LoadedConfig } from '../config/load-config.ts'
+import type { LogSink } from '../io/log-sink.ts'
+import { nodeIo } from '../io/node/node-io.ts'
+import { AdminServer } from './admin/admin-server.ts'
+import { BrokerMetricsSource } from './admin/broker-metrics-source.ts'
+import { Broker } from './broker.ts'
+import { StartError } from './start-error.ts'
+
+export interface StartOptions {
+  readonly loaded: LoadedConfig
+  readonly log: LogSink
+  /** The broker has stopped itself. */
+  readonly failed: (reason: Error) => void
+  readonly formatsEmptyDirectories: boolean
+  readonly poisonsMemory?: boolean
+}
+
+/** A broker in the real world, with its admin port. */
+export interface RunningBroker {
+  readonly broker: Broker
+  /** Undefined when there is none. */
+  readonly adminPort: number | undefined
+  close(): Promise<void>
+}
+
+/** Rejects with `StartError` when the broker cannot start. */
+export async function startBroker(options: StartOptions): Promise<RunningBroker> {
+  const { loaded, log, failed, formatsEmptyDirectories, poisonsMemory } = options
+  const { config } = loaded
+  const io = nodeIo({ log, sendfile: config.millraceSendfile })
+  const broker = await Broker.start({
+    io,
+    loaded,
+    hostName: hostname(),
+    formatsEmptyDirectories,
+    bootId: bootId(),
+    poisonsMemory,
+    failed,
+  })
+  let admin: AdminServer | undefined
+  try {
+    admin = await startAdmin(broker)
+  } catch (error) {
+    await broker.close()
+    throw error
+  }
+  return {
+    broker,
+    adminPort: admin?.port,
+    close: async () => {
+      await admin?.close()
+      await broker.close()
+    },
+  }
+}
+
+async function startAdmin(broker: Broker): Promise<AdminServer | undefined> {
+  const { adminListener } = broker.config
+  if (adminListener === undefined) return undefined
+  const admin = new AdminServer({
+    ...adminListener,
+    source: new BrokerMetricsSource(broker),
+    readiness: () => ({
+      isReady: broker.isReady,
+      reason: broker.isReady ? 'ready' : 'not ready: starting or stopping',
+    }),
+  })
+  try {
+    await admin.listen()
+    return admin
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const what = code === 'EADDRINUSE' ? 'another program listens there' : message
+    const where = `${adminListener.host}:${adminListener.port}`
+    throw new StartError(
+      `millrace.admin.listener: cannot listen on ${where}: ${what}; set another, or an empty value for none`,
+    )
+  }
+}
+
+/** Linux names each run of the machine. */
+function bootId(): string | undefined {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+  } catch {
+    return undefined
+  }
+}

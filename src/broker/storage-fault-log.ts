@@ -1,0 +1,56 @@
+import type { DiskError } from '../io/disk.ts'
+import type { LogSink } from '../io/log-sink.ts'
+import type { Damage, StorageFaults } from '../storage/storage-faults.ts'
+
+/** Says what storage finds, one line each, with what to do about it. */
+export class StorageFaultLog implements StorageFaults {
+  readonly #log: LogSink
+  readonly #directoryFailed: (path: string) => void
+
+  constructor(log: LogSink, directoryFailed: (path: string) => void) {
+    this.#log = log
+    this.#directoryFailed = directoryFailed
+  }
+
+  damaged({ path, position, length, offset, reason }: Damage): void {
+    const records = offset === undefined ? '' : ` Records from offset ${offset} on are not served from there.`
+    const extent = length === undefined ? '' : `, ${length} bytes`
+    this.#log.write(
+      'error',
+      `${path} is damaged at byte ${position}${extent}: ${reason}.${records} Restore the file from a copy, or look with: millrace log verify`,
+      {
+        ...{ path, position, length, offset, reason },
+      },
+    )
+  }
+
+  readFailed(path: string, error: DiskError): void {
+    this.#log.write('error', `${path} cannot be read: ${error.message}. Check the disk.`, { path, code: error.code })
+  }
+
+  directoryFull(path: string, error: DiskError): void {
+    const what = error.code === 'noSpace' ? 'has no space left' : 'cannot open more files'
+    this.#log.write(
+      'error',
+      `log directory ${path} ${what}: writes are refused, reads go on. Free some; it is looked for each second.`,
+      {
+        ...{ path, code: error.code },
+      },
+    )
+  }
+
+  directoryWritable(path: string): void {
+    this.#log.write('info', `log directory ${path} can be written again`, { path })
+  }
+
+  directoryFailed(path: string, error: DiskError): void {
+    this.#log.write(
+      'error',
+      `log directory ${path} is offline: ${error.message}. Mend the disk and restart the broker.`,
+      {
+        ...{ path, code: error.code },
+      },
+    )
+    this.#directoryFailed(path)
+  }
+}
