@@ -1,6 +1,9 @@
 import { boolean, className, double, inert, int, list, long, type Setting, string } from './setting.ts'
 
 export const inertSettings: readonly Setting[] = [
+  ...inert('the controller writes nothing when there is nothing to write', [
+    int('metadata.max.idle.interval.ms', { default: 500, min: 0 }),
+  ]),
   ...inert('one broker is one event loop and sizes its queues and its pool itself', [
     int('background.threads', { default: 10, min: 1, update: 'cluster-wide' }),
     int('delete.records.purgatory.purge.interval.requests', { default: 1 }),

@@ -112,11 +112,6 @@ export const nodeSettings = {
     default: 604_800_000,
     doc: 'A segment of the metadata log is closed at this age.',
   }),
-  metadataMaxIdleIntervalMs: int('metadata.max.idle.interval.ms', {
-    default: 500,
-    min: 0,
-    doc: 'How often the controller writes a record when there is nothing to write; 0 is never.',
-  }),
   metadataMaxRetentionBytes: long('metadata.max.retention.bytes', {
     default: 104_857_600,
     doc: 'Old metadata segments and snapshots are deleted above this size.',

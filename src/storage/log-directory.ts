@@ -5,6 +5,7 @@ import { partitionDirectoryName } from '../core/log/file-names.ts'
 import type { DiskError } from '../io/disk.ts'
 import { CheckpointWriter } from './checkpoint-writer.ts'
 import type { OffsetCheckpointName } from './directory-files.ts'
+import { SharedTask } from './shared-task.ts'
 import type { StorageContext } from './storage-context.ts'
 
 /**
@@ -36,6 +37,7 @@ export class LogDirectory {
   readonly #recoveryPoints: CheckpointWriter
   readonly #logStarts: CheckpointWriter
   readonly #highWatermarks: CheckpointWriter
+  readonly #nameSync: SharedTask
   #state: LogDirectoryState = 'online'
   #hasFailed = false
 
@@ -43,6 +45,7 @@ export class LogDirectory {
     this.#context = context
     this.path = path
     this.id = id
+    this.#nameSync = new SharedTask(() => context.disk.syncDirectory(path))
     const writer = (name: OffsetCheckpointName, offsetOf: (log: DirectoryLog) => number) => {
       return new CheckpointWriter(context.disk, path, name, () => this.#entries(offsetOf))
     }
@@ -63,6 +66,11 @@ export class LogDirectory {
 
   remove(log: DirectoryLog): void {
     this.#logs.delete(partitionDirectoryName(log.topic, log.partition))
+  }
+
+  /** Resolves when the names that are in the directory now are durable. */
+  syncNames(): Promise<void> {
+    return this.#nameSync.run()
   }
 
   /** Resolve when what holds now is durable; reject with `DiskError`. */

@@ -123,7 +123,7 @@ export class LogFlusher {
     const { disk } = this.#state.context
     this.#state.isNameSynced = true
     await disk.syncDirectory(this.#state.home.path)
-    await disk.syncDirectory(this.#state.directory.path)
+    await this.#state.directory.syncNames()
   }
 
   async #syncSegment(segment: Segment, end: number): Promise<void> {
@@ -213,21 +213,32 @@ export class LogFlusher {
     await replaceFile(state.context.disk, `${state.home.path}/${leaderEpochFileName}`, state.epochs.encode())
   }
 
-  /** The files that let the log be opened again without reading a batch. Nothing is appended any more. */
+  /**
+   * The files that let the log be opened again without reading a batch. Nothing is appended any more. Those that would tell
+   * when the power had taken a part of them are not synced: then the batches are read instead.
+   */
   async close(): Promise<void> {
     const state = this.#state
     const { active } = state.segments
-    await this.flush()
+    const { disk } = state.context
     await this.finishSealed()
-    if (!state.isChanged) return
-    if (!active.isOnDisk) state.context.openFiles.use(active)
-    if (active.isPrepared) {
-      active.endTimeIndex()
-      await this.writeIndexes(active)
+    if (state.isChanged) {
+      if (!active.isOnDisk) state.context.openFiles.use(active)
+      if (active.isPrepared) {
+        active.endTimeIndex()
+        await this.writeIndexes(active)
+        await disk.syncFile(active.pathOf('timeindex'))
+        if (active.hasTransactionIndex) await disk.syncFile(active.pathOf('txnindex'))
+      }
+      const snapshot = `${state.home.path}/${segmentFileName(state.nextOffset, 'snapshot')}`
+      disk.writeSmallFile(snapshot, encodeProducerSnapshot(state.producers.entries))
+      const epochs = `${state.home.path}/${leaderEpochFileName}`
+      if (state.areEpochsUnsaved) {
+        disk.writeSmallFile(`${epochs}.tmp`, state.epochs.encode())
+        disk.rename(`${epochs}.tmp`, epochs)
+      }
+      state.isNameSynced = false
     }
-    const path = `${state.home.path}/${segmentFileName(state.nextOffset, 'snapshot')}`
-    state.context.disk.writeSmallFile(path, encodeProducerSnapshot(state.producers.entries))
-    await this.saveEpochs()
-    await state.context.disk.syncDirectory(state.home.path)
+    await this.flush()
   }
 }

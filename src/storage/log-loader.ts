@@ -72,7 +72,7 @@ export function newLog(
     logStartOffset: 0,
     highWatermark: 0,
     recoveryPoint: 0,
-    isNameSynced: false,
+    isSettled: false,
   }
 }
 
@@ -109,7 +109,7 @@ export async function loadLog(context: StorageContext, request: LoadRequest): Pr
     logStartOffset,
     highWatermark: Math.min(Math.max(request.highWatermark, logStartOffset), logEndOffset),
     recoveryPoint: isKnown ? logEndOffset : Math.min(request.recoveryPoint, logEndOffset),
-    isNameSynced: isKnown,
+    isSettled: isKnown,
   }
 }
 

@@ -25,8 +25,8 @@ export interface LoadedLog {
   readonly highWatermark: number
   /** Below it everything is synced, and every sealed segment has its files. */
   readonly recoveryPoint: number
-  /** The names of the files are synced. */
-  readonly isNameSynced: boolean
+  /** The files are those of a clean shutdown: they are on disk, all of them, and say what the log is. */
+  readonly isSettled: boolean
 }
 
 /** Places of damage that are told; a log with more of them has been told of enough. */
@@ -40,7 +40,7 @@ const noListener: PartitionLogListener = {
 }
 
 /** The state of one log, shared by what appends to it, reads it, flushes it and cuts it. */
-export class LogState implements LoadedLog {
+export class LogState {
   readonly context: StorageContext
   readonly directory: LogDirectory
   readonly topicId: Uuid
@@ -67,9 +67,9 @@ export class LogState implements LoadedLog {
   /** The names of the log's files are in a directory that is synced. */
   isNameSynced: boolean
   /** `leader-epoch-checkpoint` does not hold what `epochs` does. */
-  areEpochsUnsaved = false
-  /** Something was appended or cut since the log was opened. */
-  isChanged = false
+  areEpochsUnsaved: boolean
+  /** The files are not those that a clean shutdown leaves: something was appended, cut or recovered. */
+  isChanged: boolean
   /** Nothing is appended or read any more. */
   isClosed = false
   /** The files are not this log's any more: they are deleted. */
@@ -95,7 +95,9 @@ export class LogState implements LoadedLog {
     this.logEnd = this.written
     this.recoveryPoint = loaded.recoveryPoint
     this.flushedOffset = loaded.recoveryPoint
-    this.isNameSynced = loaded.isNameSynced
+    this.isNameSynced = loaded.isSettled
+    this.isChanged = !loaded.isSettled
+    this.areEpochsUnsaved = !loaded.isSettled
     assert(this.logStartOffset <= this.nextOffset, 'a log does not begin after its end')
     assert(this.highWatermark <= this.nextOffset, 'the high watermark is not above the log end')
     assert(this.recoveryPoint <= this.nextOffset, 'what is synced is in the log')

@@ -74,6 +74,18 @@ interface Identity {
   readonly groupInstanceId: string | null
 }
 
+interface Settled {
+  readonly generationId: number
+  readonly leaderId: string | undefined
+  readonly members: readonly { readonly memberId: string; readonly assignment: Buffer }[]
+}
+
+/** The parts of an inspection that are looked at here. */
+interface Inspected {
+  readonly durable: { readonly groups: readonly [string, Settled][] }
+  readonly soft: { readonly live: readonly { readonly groupId: string; readonly group: Settled & { state: string } }[] }
+}
+
 /** What an offset may be: what was acknowledged last, and what was tried since and may have come through. */
 interface Possible {
   readonly attempts: { requestId: number; value: number }[]
@@ -96,6 +108,9 @@ class World {
   readonly #unchecked: { check: () => boolean }[] = []
   #shadow = new GroupCoordinator(testConfig, new Chance(0))
   #shadowBatches: Buffer[] = []
+  readonly #happenings: readonly { readonly weight: number; readonly run: () => void }[]
+  /** How often members leave and crash. */
+  readonly restlessness: number
   assignmentCount = 0
 
   constructor(seed: number) {
@@ -103,6 +118,8 @@ class World {
     const initialRebalanceDelayMs = this.chance.pick([0, 0, 1000])
     const config = { initialRebalanceDelayMs, maxSize: this.chance.pick([100, 3]) }
     this.group = new GroupUnderTest(config, this.chance, CheckedCoordinator)
+    this.#happenings = this.#drawHappenings()
+    this.restlessness = this.chance.pick([0, 1, 4])
     for (let i = 0; i < 7; i++) {
       const groupInstanceId = this.chance.oneIn(3) ? `i${i}` : null
       this.members.push(new SimulatedMember(this, this.chance.pick(groupIds), groupInstanceId))
@@ -110,20 +127,32 @@ class World {
   }
 
   step(): void {
-    const { chance, group } = this
-    group.holdsCommits = chance.oneIn(4) ? !group.holdsCommits : group.holdsCommits
-    const what = chance.below(40)
-    if (what < 24) chance.pick(this.members).step()
-    else if (what < 27) group.advance(chance.below(3000))
-    else if (what < 28) group.advance(chance.below(20_000))
-    else if (what < 30) this.#zombie()
-    else if (what < 32) this.#fetch()
-    else if (what < 33) this.#reload()
-    else if (what < 35) group.log.refusal = chance.pick([ErrorCode.none, ErrorCode.none, ErrorCode.notEnoughReplicas])
-    else if (what < 36) this.#failAppends()
-    else if (what < 37) this.#administer()
-    else group.commit()
+    let left = this.chance.below(this.#happenings.reduce((sum, { weight }) => sum + weight, 0))
+    const happening = this.#happenings.find(({ weight }) => {
+      left -= weight
+      return left < 0
+    })
+    happening?.run()
     this.check()
+  }
+
+  /** What happens, and how often, differs from seed to seed. */
+  #drawHappenings() {
+    const { chance, group } = this
+    const sometimes = () => chance.pick([0, 1, 3])
+    return [
+      { weight: 30, run: () => chance.pick(this.members).step() },
+      { weight: 3, run: () => group.advance(chance.below(3000)) },
+      { weight: sometimes(), run: () => group.advance(chance.below(20_000)) },
+      { weight: 2 * sometimes(), run: () => this.#zombie() },
+      { weight: 2, run: () => this.#fetch() },
+      { weight: sometimes(), run: () => this.#reload() },
+      { weight: sometimes(), run: () => this.#failAppends() },
+      { weight: sometimes(), run: () => this.#refuse() },
+      { weight: 1, run: () => this.#administer() },
+      { weight: sometimes(), run: () => this.#holdCommits() },
+      { weight: 4, run: () => group.commit() },
+    ]
   }
 
   check(): void {
@@ -141,8 +170,25 @@ class World {
       this.#shadowBatches.push(batch)
     }
     assert.deepEqual(runner.inspect()?.durable, this.#shadow.inspect().durable)
+    this.#checkStored()
     for (let i = this.#unchecked.length - 1; i >= 0; i--) {
       if (this.#unchecked[i].check()) this.#unchecked.splice(i, 1)
+    }
+  }
+
+  /** A group that is settled is what the log says of it. */
+  #checkStored(): void {
+    const { durable, soft } = this.group.runner.inspect() as unknown as Inspected
+    const stored = new Map(durable.groups)
+    for (const { groupId, group } of soft.live) {
+      const record = stored.get(groupId)
+      if ((group.state !== 'Stable' && group.state !== 'Empty') || record === undefined) continue
+      const settled = ({ generationId, leaderId, members }: Settled) => [
+        generationId,
+        leaderId,
+        members.map(({ memberId, assignment }) => `${memberId} ${assignment}`),
+      ]
+      assert.deepEqual(settled(group), settled(record), 'a settled group is as it is stored')
     }
   }
 
@@ -242,14 +288,37 @@ class World {
 
   #zombie(): void {
     if (this.old.length === 0) return
-    const { groupId, identity } = this.chance.pick(this.old)
+    // Recent ones are likely to be of members that are still there.
+    const { groupId, identity } = this.chance.pick(this.old.slice(-10))
     const { memberId, generationId, groupInstanceId } = identity
     const fields = groupInstanceId === null ? {} : { groupInstanceId }
-    const what = this.chance.below(4)
-    if (what === 0) this.commitOffset(groupId, identity)
-    else if (what === 1) this.group.heartbeat(groupId, generationId, memberId, groupInstanceId)
-    else if (what === 2) this.sent(this.group.sync(groupId, generationId, memberId, {}, fields))
-    else this.sent(this.group.join(groupId, memberId, { groupInstanceId, sessionTimeoutMs, rebalanceTimeoutMs }))
+    const isOld = generationId < (this.#toldGeneration.get(groupId) ?? -1)
+    const what = this.chance.below(5)
+    if (what < 2) {
+      this.commitOffset(groupId, identity)
+    } else if (what === 2) {
+      const errorCode = this.group.heartbeat(groupId, generationId, memberId, groupInstanceId)
+      assert.ok(!isOld || errorCode !== ErrorCode.none, 'an old generation is not alive (I37)')
+    } else if (what === 3 && isOld) {
+      const sync = this.sent(this.group.sync(groupId, generationId, memberId, {}, fields))
+      this.#unchecked.push({
+        check: () => {
+          assert.ok(!sync.isAnswered || sync.get().errorCode !== ErrorCode.none, 'nor is it assigned (I37)')
+          return sync.isAnswered
+        },
+      })
+    } else {
+      this.sent(this.group.join(groupId, memberId, { groupInstanceId, sessionTimeoutMs, rebalanceTimeoutMs }))
+    }
+  }
+
+  #refuse(): void {
+    const { log } = this.group
+    log.refusal = log.refusal === ErrorCode.none ? ErrorCode.notEnoughReplicas : ErrorCode.none
+  }
+
+  #holdCommits(): void {
+    this.group.holdsCommits = !this.group.holdsCommits
   }
 
   #administer(): void {
@@ -406,12 +475,12 @@ class SimulatedMember {
 
   #live(isSteady: boolean): void {
     const { chance, group } = this.#world
-    const what = isSteady ? 0 : chance.below(12)
-    if (what < 7) {
+    const what = isSteady ? 0 : chance.below(10 + this.#world.restlessness)
+    if (what < 6) {
       this.#heardBack(group.heartbeat(this.groupId, this.generationId, this.memberId, this.#groupInstanceId))
     } else if (what < 10) {
       this.#world.commitOffset(this.groupId, this.identity)
-    } else if (what < 11) {
+    } else if (what % 2 === 0) {
       const requestId = group.submit({
         type: 'leaveGroup',
         apiVersion: 3,
@@ -456,7 +525,7 @@ function isUncertain(errorCode: ErrorCode): boolean {
 for (let seed = 1; seed <= 30; seed++) {
   test(`members, failures and reloads of seed ${seed}`, () => {
     const world = new World(seed)
-    for (let i = 0; i < 400; i++) world.step()
+    for (let i = 0; i < 500; i++) world.step()
     world.settle()
   })
 }

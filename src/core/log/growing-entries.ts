@@ -1,4 +1,5 @@
 const firstCapacity = 16
+const noBytes = Buffer.alloc(0)
 
 /** Entries of equal size one after the other in a buffer that doubles when it is full. Empty ones take no memory. */
 export class GrowingEntries {
@@ -6,10 +7,12 @@ export class GrowingEntries {
   #bytes: Buffer | undefined
   #length: number
 
-  constructor(entryBytes: number, bytes?: Buffer) {
+  /** Takes a copy of `bytes`: a view would keep alive whatever else lies in the same slab. */
+  constructor(entryBytes: number, bytes = noBytes) {
     this.#entryBytes = entryBytes
-    this.#bytes = bytes
-    this.#length = bytes === undefined ? 0 : bytes.length / entryBytes
+    this.#length = bytes.length / entryBytes
+    this.#bytes = bytes.length === 0 ? undefined : Buffer.allocUnsafeSlow(bytes.length)
+    if (this.#bytes !== undefined) bytes.copy(this.#bytes)
   }
 
   get length(): number {
@@ -44,5 +47,3 @@ export class GrowingEntries {
     this.#length = Math.min(this.#length, length)
   }
 }
-
-const noBytes = Buffer.alloc(0)

@@ -19,6 +19,27 @@ export const supportedFeatures: ReadonlyMap<string, LevelRange> = new Map([
   ['streams.version', { min: 0, max: 0 }],
 ])
 
+/**
+ * The levels that Kafka 4.4 has. A broker registers with these, so that it can come into service in a directory whose features
+ * Kafka has raised; what they govern beyond `supportedFeatures` is refused where it is asked for.
+ */
+export const toleratedFeatures: ReadonlyMap<string, LevelRange> = new Map([
+  ['metadata.version', { min: 7, max: 33 }],
+  ['kraft.version', { min: 0, max: 1 }],
+  ['transaction.version', { min: 0, max: 2 }],
+  ['group.version', { min: 0, max: 1 }],
+  ['eligible.leader.replicas.version', { min: 0, max: 1 }],
+  ['share.version', { min: 0, max: 2 }],
+  ['streams.version', { min: 0, max: 1 }],
+])
+
+/** Features at a level that this release does not do: of a directory that Kafka has written. For one line in the log. */
+export function unimplementedFeatures(levels: ReadonlyMap<string, number>): { name: string; level: number }[] {
+  return [...levels]
+    .map(([name, level]) => ({ name, level }))
+    .filter(({ name, level }) => level > (supportedFeatures.get(name)?.max ?? 0))
+}
+
 /** What a new cluster is formatted with: Kafka 4.4's own. */
 export const bootstrapMetadataVersion = 33
 /** No release of Kafka 4 runs below it, so a log that says nothing of its version has it. */

@@ -49,6 +49,11 @@ export class MetadataLoader {
     return MetadataStore.copyOf(this.#store)
   }
 
+  /** For whoever compares two nodes, or a node with its controller. */
+  inspect(): unknown {
+    return this.#store.inspect()
+  }
+
   /** `batch` is one whole committed batch of the log or of a snapshot. Its bytes are not kept. */
   replayBatch(batch: Buffer): void {
     const decoded = batches.decode(batch)

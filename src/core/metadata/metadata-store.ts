@@ -232,7 +232,9 @@ export class MetadataStore implements MetadataImage, MetadataTables {
   inspect(): unknown {
     const byKey = <T>(entries: Iterable<[string | number, T]>) => [...entries].sort(([a], [b]) => (a < b ? -1 : 1))
     return {
-      topics: byKey([...this.#topics.values()].map(topic => [topic.name, topic])),
+      topics: byKey(
+        [...this.#topics.values()].map(topic => [topic.name, { ...topic, partitions: topic.partitions.slice() }]),
+      ),
       brokers: byKey(this.#brokers),
       controllers: byKey(this.#controllers),
       configs: byKey(

@@ -82,7 +82,7 @@ function decideResources<R extends Resource>(
   })
 }
 
-const duplicateResource = apiError(ErrorCode.invalidRequest, 'Error due to duplicate config resources')
+const duplicateResource = apiError(ErrorCode.invalidRequest, 'Each resource must appear at most once.')
 
 function decideResource<R extends Resource>(
   resource: R,

@@ -38,11 +38,10 @@ export function decideCreateTopics(command: CreateTopicsCommand, state: Controll
     const message = 'Excessively large number of partitions per request.'
     return draft.reply(command, failureReply(command, ErrorCode.policyViolation, message))
   }
-  const taken = collisionKeys(state)
   const topics = uniqueTopics(request.topics).map(({ topic, isDuplicate }) => {
     const created = isDuplicate
       ? apiError(ErrorCode.invalidRequest, 'Duplicate topic name.')
-      : decideTopic(topic, state, taken)
+      : decideTopic(topic, state)
     if ('errorCode' in created) return failed(topic.name, created)
     if (!request.validateOnly) draft.add(...recordsOf(created, state))
     return succeeded(created, state)
@@ -65,22 +64,9 @@ function uniqueTopics(topics: readonly CreatableTopic[]) {
   return [...byName.values()].map(same => ({ topic: same[0], isDuplicate: same.length > 1 }))
 }
 
-function collisionKeys({ metadata }: ControllerState): ReadonlyMap<string, string> {
-  const keys = new Map<string, string>()
-  for (const { name } of metadata.topics()) {
-    const key = collisionKey(name)
-    if (key !== undefined) keys.set(key, name)
-  }
-  return keys
-}
-
-function decideTopic(
-  topic: CreatableTopic,
-  state: ControllerState,
-  taken: ReadonlyMap<string, string>,
-): NewTopic | ApiError {
+function decideTopic(topic: CreatableTopic, state: ControllerState): NewTopic | ApiError {
   const { name } = topic
-  const wrongName = nameError(name, state, taken)
+  const wrongName = nameError(name, state)
   if (wrongName) return wrongName
   const config = configOf(topic)
   if ('errorCode' in config) return config
@@ -91,7 +77,7 @@ function decideTopic(
   return { id: randomUuid(state.options.random), name, config, assignments }
 }
 
-function nameError(name: string, { metadata }: ControllerState, taken: ReadonlyMap<string, string>) {
+function nameError(name: string, { metadata }: ControllerState): ApiError | undefined {
   const problem = topicNameProblem(name)
   if (problem !== undefined) return apiError(ErrorCode.invalidTopicException, problem)
   if (name === metadataTopic) {
@@ -100,9 +86,16 @@ function nameError(name: string, { metadata }: ControllerState, taken: ReadonlyM
   if (metadata.topicIdOf(name) !== undefined) {
     return apiError(ErrorCode.topicAlreadyExists, `Topic '${name}' already exists.`)
   }
-  const other = taken.get(collisionKey(name) ?? '')
+  const other = collidingTopic(name, metadata.topics())
   if (other === undefined) return undefined
   return apiError(ErrorCode.invalidTopicException, `Topic '${name}' collides with existing topic: ${other}`)
+}
+
+function collidingTopic(name: string, topics: Iterable<{ readonly name: string }>): string | undefined {
+  const key = collisionKey(name)
+  if (key === undefined) return undefined
+  for (const topic of topics) if (collisionKey(topic.name) === key) return topic.name
+  return undefined
 }
 
 function configOf({ configs }: CreatableTopic): ReadonlyMap<string, string> | ApiError {

@@ -1,0 +1,32 @@
+/**
+ * Something that many ask for and that may run once for all of them: one run at a time, and the next one serves everybody who
+ * asked meanwhile.
+ */
+export class SharedTask {
+  readonly #act: () => Promise<void>
+  #running: Promise<void> | undefined
+  #next: Promise<void> | undefined
+
+  constructor(act: () => Promise<void>) {
+    this.#act = act
+  }
+
+  /** Settles as a run does that began after this call. */
+  run(): Promise<void> {
+    if (this.#running === undefined) return this.#start()
+    this.#next ??= this.#running
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = undefined
+        return this.#start()
+      })
+    return this.#next
+  }
+
+  #start(): Promise<void> {
+    this.#running = this.#act().finally(() => {
+      this.#running = undefined
+    })
+    return this.#running
+  }
+}
