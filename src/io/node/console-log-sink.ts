@@ -1,0 +1,52 @@
+import type { LogLevel, LogSink } from '../log-sink.ts'
+
+const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
+
+export interface ConsoleLogOptions {
+  /** Lines below are left out. `info` when not given. */
+  readonly level?: LogLevel
+  /** One JSON object a line instead of text for people. */
+  readonly json?: boolean
+  /** Where lines go, with their line feed; the process's stderr when not given. */
+  readonly write?: (line: string) => void
+}
+
+/** Writes one line for each event. */
+export function consoleLogSink(options: ConsoleLogOptions = {}): LogSink {
+  const lowest = levels.indexOf(options.level ?? 'info')
+  const write = options.write ?? (line => void process.stderr.write(line))
+  const format = options.json === true ? jsonLine : textLine
+  return {
+    write(level, message, fields = {}) {
+      if (levels.indexOf(level) >= lowest) write(`${format(new Date(), level, message, fields)}\n`)
+    },
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+function textLine(time: Date, level: LogLevel, message: string, fields: Fields): string {
+  const pairs = Object.entries(fields).map(([key, value]) => ` ${key}=${textValue(value)}`)
+  return `${time.toISOString()} ${level.toUpperCase().padEnd(5)} ${onOneLine(message)}${pairs.join('')}`
+}
+
+function jsonLine(time: Date, level: LogLevel, message: string, fields: Fields): string {
+  return JSON.stringify({ ...fields, time: time.toISOString(), level, message }, (_, value) => plainValue(value))
+}
+
+function textValue(value: unknown): string {
+  const plain = plainValue(value)
+  const text =
+    typeof plain === 'string' ? plain : (JSON.stringify(plain, (_, inner) => plainValue(inner)) ?? String(plain))
+  return /^[^\s"=]+$/.test(text) ? text : JSON.stringify(text)
+}
+
+/** What JSON has no word for. */
+function plainValue(value: unknown): unknown {
+  if (value instanceof Error) return value.stack ?? value.message
+  return typeof value === 'bigint' ? String(value) : value
+}
+
+function onOneLine(text: string): string {
+  return text.replace(/[\r\n]+/g, ' ')
+}

@@ -1,0 +1,124 @@
+import fs from 'node:fs'
+import type { DirectoryEntry, Disk, DiskFile, DiskLock, FileStatus } from '../disk.ts'
+import { DiskError } from '../disk.ts'
+import { orDiskError, promised } from './disk-errors.ts'
+import { lockThroughFcntl, lockWithoutFcntl } from './file-locks.ts'
+import type { NativeCalls } from './native-calls.ts'
+import { type DiskShared, NodeFile } from './node-file.ts'
+
+const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL } = fs.constants
+
+const openFlags = { read: O_RDONLY, append: O_RDWR | O_CREAT, create: O_RDWR | O_CREAT | O_EXCL }
+
+/** The file system of this machine. Paths are absolute or relative to the working directory. */
+export class NodeDisk implements Disk {
+  readonly #shared: DiskShared
+  readonly #native: NativeCalls | undefined
+
+  constructor(shared: DiskShared, native: NativeCalls | undefined) {
+    this.#shared = shared
+    this.#native = native
+  }
+
+  open(path: string, how: 'read' | 'append' | 'create'): DiskFile {
+    const descriptor = orDiskError('open', path, () => fs.openSync(path, openFlags[how], 0o644))
+    return new NodeFile(this.#shared, path, descriptor)
+  }
+
+  list(directory: string): DirectoryEntry[] {
+    const entries = orDiskError('list', directory, () => fs.readdirSync(directory, { withFileTypes: true }))
+    return entries.map(entry => ({ name: entry.name, isDirectory: isDirectory(directory, entry) }))
+  }
+
+  status(path: string): FileStatus | undefined {
+    try {
+      const status = fs.statSync(path)
+      const isDirectory = status.isDirectory()
+      return { isDirectory, sizeBytes: isDirectory ? 0 : status.size, modifiedWallMs: Math.floor(status.mtimeMs) }
+    } catch (error) {
+      if (isAbsence(error)) return undefined
+      return orDiskError('status', path, () => {
+        throw error
+      })
+    }
+  }
+
+  makeDirectory(path: string): void {
+    orDiskError('makeDirectory', path, () => fs.mkdirSync(path, { recursive: true }))
+  }
+
+  rename(from: string, to: string): void {
+    orDiskError('rename', from, () => fs.renameSync(from, to))
+  }
+
+  readSmallFile(path: string, maxBytes: number): Buffer | undefined {
+    return orDiskError('read', path, () => {
+      let descriptor: number
+      try {
+        descriptor = fs.openSync(path, O_RDONLY)
+      } catch (error) {
+        if (isAbsence(error)) return undefined
+        throw error
+      }
+      try {
+        const { size } = fs.fstatSync(descriptor)
+        if (size > maxBytes) throw new DiskError('io', 'read', path, new Error(`it has ${size} bytes, expected fewer`))
+        return fs.readFileSync(descriptor)
+      } finally {
+        fs.closeSync(descriptor)
+      }
+    })
+  }
+
+  writeSmallFile(path: string, bytes: Buffer): void {
+    orDiskError('write', path, () => fs.writeFileSync(path, bytes))
+  }
+
+  syncFile(path: string): Promise<void> {
+    return this.#sync(path)
+  }
+
+  remove(path: string): Promise<void> {
+    return promised<void>('remove', path, callback => fs.rm(path, { recursive: true, force: true }, callback))
+  }
+
+  syncDirectory(path: string): Promise<void> {
+    return this.#sync(path)
+  }
+
+  lock(path: string): DiskLock | undefined {
+    return this.#native === undefined ? lockWithoutFcntl(path) : lockThroughFcntl(this.#native, path)
+  }
+
+  async freeBytes(path: string): Promise<number> {
+    const status = await promised<fs.StatsFs>('status', path, callback => fs.statfs(path, callback))
+    return status.bavail * status.bsize
+  }
+
+  async #sync(path: string): Promise<void> {
+    const descriptor = await promised<number>('sync', path, callback => fs.open(path, O_RDONLY, callback))
+    try {
+      await promised<void>('sync', path, callback =>
+        this.#shared.syncs.run(end =>
+          fs.fsync(descriptor, error => {
+            end()
+            callback(error)
+          }),
+        ),
+      )
+    } finally {
+      await promised<void>('sync', path, callback => fs.close(descriptor, callback))
+    }
+  }
+}
+
+function isAbsence(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException).code
+  return code === 'ENOENT' || code === 'ENOTDIR'
+}
+
+/** A link counts as what it points to. */
+function isDirectory(directory: string, entry: fs.Dirent): boolean {
+  if (!entry.isSymbolicLink()) return entry.isDirectory()
+  return fs.statSync(`${directory}/${entry.name}`, { throwIfNoEntry: false })?.isDirectory() === true
+}

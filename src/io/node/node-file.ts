@@ -1,0 +1,287 @@
+import fs from 'node:fs'
+import { assert } from '../../base/assert.ts'
+import { DiskError, type DiskFile } from '../disk.ts'
+import type { AppendPace } from './append-pace.ts'
+import { orDiskError, promised, toDiskError } from './disk-errors.ts'
+import type { Slots } from './slots.ts'
+import type { TurnQueue } from './turn-queue.ts'
+
+/** What the files of one disk share. */
+export interface DiskShared {
+  readonly turns: TurnQueue
+  readonly pace: AppendPace
+  readonly reads: Slots
+  readonly syncs: Slots
+}
+
+type AppendDone = (error: DiskError | undefined) => void
+
+/** An append that waits for the pool; its bytes are copied. */
+interface PooledAppend {
+  readonly bytes: Buffer
+  readonly done: AppendDone
+}
+
+/** Somebody who is sending bytes of a file. */
+export interface RangeReader {
+  readonly endPosition: number
+  /** The file was cut below the end of the range. */
+  cut(): void
+}
+
+export class NodeFile implements DiskFile {
+  readonly path: string
+  readonly #shared: DiskShared
+  readonly #descriptor: number
+  #references = 1
+  #sizeBytes: number
+  /** Bytes that are in the file: all but what waits for the pool. */
+  #writtenBytes: number
+  /** Set by a failed append: what the file ends with is unknown until the caller has cut it. */
+  #isBroken = false
+  #pooled: PooledAppend[] = []
+  #isPoolWriting = false
+  /** Appends whose `done` has not run. */
+  #inFlight = 0
+  #runningSync: Promise<void> | undefined
+  #nextSync: Promise<void> | undefined
+  readonly #rangeReaders = new Set<RangeReader>()
+
+  constructor(shared: DiskShared, path: string, descriptor: number) {
+    this.#shared = shared
+    this.path = path
+    this.#descriptor = descriptor
+    this.#sizeBytes = orDiskError('open', path, () => fs.fstatSync(descriptor).size)
+    this.#writtenBytes = this.#sizeBytes
+  }
+
+  get sizeBytes(): number {
+    return this.#sizeBytes
+  }
+
+  /** Of the open file. To be asked for anew whenever it is used: the number means another file once this one is closed. */
+  get descriptor(): number {
+    assert(this.#references > 0, 'a closed file has no descriptor')
+    return this.#descriptor
+  }
+
+  append(parts: readonly Buffer[], done: AppendDone): void {
+    assert(this.#references > 0, 'appends go to an open file')
+    let length = 0
+    for (const part of parts) length += part.length
+    this.#sizeBytes += length
+    this.#inFlight++
+    const mustQueue = this.#pooled.length > 0 || this.#isPoolWriting
+    if (mustQueue || (this.#shared.pace.isSlow && !this.#isBroken)) this.#appendInPool(parts, done)
+    else this.#completeInTurn(done, this.#isBroken ? this.#failedBefore() : this.#appendInLoop(parts, length))
+  }
+
+  async read(position: number, length: number): Promise<Buffer> {
+    const target = Buffer.allocUnsafeSlow(length)
+    return target.subarray(0, await this.readInto(position, target))
+  }
+
+  /** As `read`, into bytes of the caller's; answers how many. */
+  async readInto(position: number, target: Buffer): Promise<number> {
+    let filled = 0
+    this.retain()
+    try {
+      while (filled < target.length) {
+        const count = await this.#readSome(target, filled, position + filled)
+        if (count === 0) break
+        filled += count
+      }
+    } finally {
+      this.release()
+    }
+    return filled
+  }
+
+  readNow(position: number, target: Buffer): number {
+    return orDiskError('read', this.path, () => {
+      let filled = 0
+      while (filled < target.length) {
+        const count = fs.readSync(this.descriptor, target, filled, target.length - filled, position + filled)
+        if (count === 0) break
+        filled += count
+      }
+      return filled
+    })
+  }
+
+  async write(position: number, bytes: Buffer): Promise<void> {
+    const copy = Buffer.from(bytes)
+    this.retain()
+    try {
+      let written = 0
+      while (written < copy.length)
+        written += await promised<number>('write', this.path, callback =>
+          fs.write(this.descriptor, copy, written, copy.length - written, position + written, callback),
+        )
+      this.#sizeBytes = Math.max(this.#sizeBytes, position + copy.length)
+      this.#writtenBytes = Math.max(this.#writtenBytes, position + copy.length)
+    } finally {
+      this.release()
+    }
+  }
+
+  /** One at a time: all that ask while one runs share the next, which covers what each of them has completed. */
+  sync(): Promise<void> {
+    if (this.#runningSync === undefined) {
+      this.#runningSync = this.#startSync()
+      return this.#runningSync
+    }
+    this.#nextSync ??= this.#runningSync.then(ignore, ignore).then(() => {
+      this.#nextSync = undefined
+      this.#runningSync = this.#startSync()
+      return this.#runningSync
+    })
+    return this.#nextSync
+  }
+
+  truncate(sizeBytes: number): void {
+    assert(this.#inFlight === 0, 'no append is in flight when a file is cut')
+    orDiskError('truncate', this.path, () => fs.ftruncateSync(this.descriptor, sizeBytes))
+    this.#sizeBytes = sizeBytes
+    this.#writtenBytes = sizeBytes
+    this.#isBroken = false
+    for (const reader of [...this.#rangeReaders]) if (reader.endPosition > sizeBytes) reader.cut()
+  }
+
+  retain(): void {
+    assert(this.#references > 0, 'a closed file is not retained')
+    this.#references++
+  }
+
+  release(): void {
+    assert(this.#references > 0, 'a file is released once for each reference')
+    this.#references--
+    // In the pool: with the last reference to a removed file its blocks are freed, which takes long for a large one.
+    if (this.#references === 0) fs.close(this.#descriptor, assertWasOpen)
+  }
+
+  /** For the network: tells when bytes that are being sent are cut off. */
+  watchRange(reader: RangeReader): void {
+    this.#rangeReaders.add(reader)
+  }
+
+  unwatchRange(reader: RangeReader): void {
+    this.#rangeReaders.delete(reader)
+  }
+
+  #appendInLoop(parts: readonly Buffer[], length: number): DiskError | undefined {
+    const startMs = performance.now()
+    try {
+      if (length > 0) writeWhole(this.#descriptor, parts, length, this.#writtenBytes)
+      this.#writtenBytes += length
+    } catch (error) {
+      this.#isBroken = true
+      return toDiskError(error, 'append', this.path)
+    } finally {
+      const endMs = performance.now()
+      this.#shared.pace.tookInLoop(endMs - startMs, length, endMs)
+    }
+    return undefined
+  }
+
+  #appendInPool(parts: readonly Buffer[], done: AppendDone): void {
+    this.#pooled.push({ bytes: Buffer.concat(parts as Buffer[]), done })
+    if (!this.#isPoolWriting) this.#writePooled()
+  }
+
+  /** Writes all that has gathered, in one call. */
+  #writePooled(): void {
+    const batch = this.#pooled
+    this.#pooled = []
+    this.#isPoolWriting = true
+    const bytes = batch.length === 1 ? batch[0]!.bytes : Buffer.concat(batch.map(append => append.bytes))
+    const startMs = performance.now()
+    this.retain()
+    const finish = (error: DiskError | undefined) => {
+      this.release()
+      this.#shared.pace.tookInPool(performance.now() - startMs, bytes.length)
+      this.#isPoolWriting = false
+      if (error !== undefined) this.#isBroken = true
+      for (const { done } of batch) this.#completeInTurn(done, error)
+      if (error !== undefined) this.#failPooled()
+      else if (this.#pooled.length > 0) this.#writePooled()
+    }
+    const writeRest = (written: number): void =>
+      fs.write(this.#descriptor, bytes, written, bytes.length - written, this.#writtenBytes, (error, count) => {
+        if (error) return finish(toDiskError(error, 'append', this.path))
+        this.#writtenBytes += count
+        if (written + count < bytes.length) writeRest(written + count)
+        else finish(undefined)
+      })
+    writeRest(0)
+  }
+
+  #failPooled(): void {
+    const failed = this.#pooled
+    this.#pooled = []
+    for (const { done } of failed) this.#completeInTurn(done, this.#failedBefore())
+  }
+
+  #completeInTurn(done: AppendDone, error: DiskError | undefined): void {
+    this.#shared.turns.next(() => {
+      this.#inFlight--
+      done(error)
+    })
+  }
+
+  #readSome(target: Buffer, filled: number, position: number): Promise<number> {
+    return promised('read', this.path, callback =>
+      this.#shared.reads.run(end =>
+        fs.read(this.descriptor, target, filled, target.length - filled, position, (error, count) => {
+          end()
+          callback(error, count)
+        }),
+      ),
+    )
+  }
+
+  #startSync(): Promise<void> {
+    this.retain()
+    const synced = promised<void>('sync', this.path, callback =>
+      this.#shared.syncs.run(end =>
+        fs.fdatasync(this.descriptor, error => {
+          end()
+          callback(error)
+        }),
+      ),
+    )
+    const settle = () => {
+      if (this.#nextSync === undefined) this.#runningSync = undefined
+      this.release()
+    }
+    synced.then(settle, settle)
+    return synced
+  }
+
+  #failedBefore(): DiskError {
+    return new DiskError(
+      'io',
+      'append',
+      this.path,
+      new Error('an earlier append failed and the file was not cut since'),
+    )
+  }
+}
+
+function ignore(): void {}
+
+/** Other errors are of earlier writes, which a sync has reported or nobody has asked about. */
+function assertWasOpen(error: NodeJS.ErrnoException | null | undefined): void {
+  assert(error?.code !== 'EBADF', 'a descriptor is closed once')
+}
+
+/** Writes all parts at `position`, however many calls it takes. */
+function writeWhole(descriptor: number, parts: readonly Buffer[], length: number, position: number): void {
+  let written =
+    parts.length === 1
+      ? fs.writeSync(descriptor, parts[0]!, 0, length, position)
+      : fs.writevSync(descriptor, parts as Buffer[], position)
+  if (written === length) return
+  const whole = parts.length === 1 ? parts[0]! : Buffer.concat(parts as Buffer[])
+  while (written < length) written += fs.writeSync(descriptor, whole, written, length - written, position + written)
+}
