@@ -1,7 +1,11 @@
 /** An append in the loop that took longer means that the kernel holds writers back: it has too many dirty pages. */
 const STALL_MS = 20
-/** A write in the pool that took less, hand-over included, means that it does not any more. */
+/** The copy itself takes time too; never as long as this. */
+const COPY_MS_PER_BYTE = 4 / 2 ** 20
+/** A write in the pool that took less, hand-over included, means that the kernel does not hold back any more. */
 const FAST_MS = 4
+/** Stalls come in floods; they are reported once in this time. */
+const REPORT_MS = 10_000
 
 /**
  * Whether appends of one disk are made in the loop, which is cheapest, or in the thread pool, where a stall hurts nobody
@@ -9,24 +13,29 @@ const FAST_MS = 4
  */
 export class AppendPace {
   #isSlow = false
-  readonly #stalled: (ms: number) => void
+  #stalls = 0
+  #nextReportMs = 0
+  readonly #report: (stalls: { count: number; lastMs: number }) => void
 
-  /** `stalled` is told each time the loop has been held up, with for how long. */
-  constructor(stalled: (ms: number) => void) {
-    this.#stalled = stalled
+  constructor(report: (stalls: { count: number; lastMs: number }) => void) {
+    this.#report = report
   }
 
   get isSlow(): boolean {
     return this.#isSlow
   }
 
-  tookInLoop(ms: number): void {
-    if (ms <= STALL_MS) return
+  tookInLoop(ms: number, bytes: number, nowMs: number): void {
+    if (ms <= STALL_MS + bytes * COPY_MS_PER_BYTE) return
     this.#isSlow = true
-    this.#stalled(ms)
+    this.#stalls++
+    if (nowMs < this.#nextReportMs) return
+    this.#nextReportMs = nowMs + REPORT_MS
+    this.#report({ count: this.#stalls, lastMs: ms })
+    this.#stalls = 0
   }
 
-  tookInPool(ms: number): void {
-    if (ms < FAST_MS) this.#isSlow = false
+  tookInPool(ms: number, bytes: number): void {
+    if (ms < FAST_MS + bytes * COPY_MS_PER_BYTE) this.#isSlow = false
   }
 }

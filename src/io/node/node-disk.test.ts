@@ -2,13 +2,32 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { diskConformance } from '../conformance/disk-conformance.ts'
-import { nodeIo } from './node-io.ts'
+import { AppendPace } from './append-pace.ts'
+import { loadNativeCalls } from './native-calls.ts'
+import { NodeDisk } from './node-disk.ts'
+import { Slots } from './slots.ts'
+import { TurnQueue } from './turn-queue.ts'
 
-for (const native of [undefined, null] as const)
-  diskConformance(native === null ? 'the real one, without native calls' : 'the real one', () => {
+/** A disk whose kernel always holds writers back. */
+class AlwaysSlow extends AppendPace {
+  override get isSlow(): boolean {
+    return true
+  }
+}
+
+const ways = {
+  'the real one': { native: loadNativeCalls(), pace: AppendPace },
+  'the real one, without native calls': { native: undefined, pace: AppendPace },
+  'the real one, appending in the pool': { native: loadNativeCalls(), pace: AlwaysSlow },
+}
+
+for (const [name, { native, pace: Pace }] of Object.entries(ways))
+  diskConformance(name, () => {
     const directory = mkdtempSync(join(tmpdir(), 'millrace-disk-'))
+    const pace = new Pace(() => undefined)
+    const shared = { turns: new TurnQueue(), pace, reads: new Slots(2), syncs: new Slots(1) }
     return {
-      subject: { disk: nodeIo({ native }).disk, directory },
+      subject: { disk: new NodeDisk(shared, native), directory },
       run: body => body(),
       dispose: async () => rmSync(directory, { recursive: true }),
     }

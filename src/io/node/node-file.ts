@@ -178,7 +178,8 @@ export class NodeFile implements DiskFile {
       this.#isBroken = true
       return toDiskError(error, 'append', this.path)
     } finally {
-      this.#shared.pace.tookInLoop(performance.now() - startMs)
+      const endMs = performance.now()
+      this.#shared.pace.tookInLoop(endMs - startMs, length, endMs)
     }
     return undefined
   }
@@ -198,7 +199,7 @@ export class NodeFile implements DiskFile {
     this.retain()
     const finish = (error: DiskError | undefined) => {
       this.release()
-      this.#shared.pace.tookInPool(performance.now() - startMs)
+      this.#shared.pace.tookInPool(performance.now() - startMs, bytes.length)
       this.#isPoolWriting = false
       if (error !== undefined) this.#isBroken = true
       for (const { done } of batch) this.#completeInTurn(done, error)

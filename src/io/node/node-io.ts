@@ -43,12 +43,10 @@ export function nodeIo(options: NodeIoOptions = {}): NodeIo {
   const native = options.native === undefined ? loadNativeCalls() : (options.native ?? undefined)
   const turns = new TurnQueue()
   const limits = poolLimits(Number(process.env.UV_THREADPOOL_SIZE ?? 4), availableParallelism())
-  const pace = new AppendPace(ms =>
-    log.write(
-      'warn',
-      `a write to the page cache took ${Math.round(ms)} ms; writes go to the thread pool until it is fast`,
-    ),
-  )
+  const pace = new AppendPace(({ count, lastMs }) => {
+    const message = `the disk holds writers back (${Math.round(lastMs)} ms for one write): writes go to the thread pool`
+    log.write('warn', message, { stalls: count })
+  })
   const disk = new NodeDisk({ turns, pace, reads: new Slots(limits.reads), syncs: new Slots(limits.syncs) }, native)
   const usesSendfile = native !== undefined && options.sendfile !== false
   const network = new NodeNetwork(
@@ -62,7 +60,7 @@ export function nodeIo(options: NodeIoOptions = {}): NodeIo {
     },
     log,
   )
-  const compute = new NodeCompute(turns, new Slots(limits.computing))
+  const compute = new NodeCompute(new Slots(limits.computing), turns)
   const clock = new NodeClock(turns)
   return { clock, random: new NodeRandom(), disk, network, compute, log, nativeCalls: native?.through, usesSendfile }
 }

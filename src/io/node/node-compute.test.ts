@@ -1,0 +1,10 @@
+import { computeConformance } from '../conformance/compute-conformance.ts'
+import { NodeCompute } from './node-compute.ts'
+import { Slots } from './slots.ts'
+import { TurnQueue } from './turn-queue.ts'
+
+computeConformance('the real one', () => ({
+  subject: new NodeCompute(new Slots(2), new TurnQueue()),
+  run: body => body(),
+  dispose: async () => undefined,
+}))
