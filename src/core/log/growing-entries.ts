@@ -1,5 +1,5 @@
 const firstCapacity = 16
-const noBytes = Buffer.alloc(0)
+const noBytes: Buffer = Buffer.alloc(0)
 
 /** Entries of equal size one after the other in a buffer that doubles when it is full. Empty ones take no memory. */
 export class GrowingEntries {
@@ -8,7 +8,7 @@ export class GrowingEntries {
   #length: number
 
   /** Takes a copy of `bytes`: a view would keep alive whatever else lies in the same slab. */
-  constructor(entryBytes: number, bytes = noBytes) {
+  constructor(entryBytes: number, bytes: Buffer = noBytes) {
     this.#entryBytes = entryBytes
     this.#length = bytes.length / entryBytes
     this.#bytes = bytes.length === 0 ? undefined : Buffer.allocUnsafeSlow(bytes.length)
