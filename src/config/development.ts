@@ -1,3 +1,5 @@
+export const developmentControllerListener = 'CONTROLLER://127.0.0.1:9093'
+
 /**
  * What stands in for a configuration where there is none: one node that listens on this machine only, keeps its data in
  * ./data and has internal topics with one replica. `localhost` is both of its addresses, 127.0.0.1 and ::1.
@@ -5,7 +7,7 @@
 export const developmentSettings: ReadonlyMap<string, string> = new Map([
   ['process.roles', 'broker,controller'],
   ['node.id', '1'],
-  ['listeners', 'PLAINTEXT://localhost:9092,CONTROLLER://127.0.0.1:9093'],
+  ['listeners', `PLAINTEXT://localhost:9092,${developmentControllerListener}`],
   ['controller.listener.names', 'CONTROLLER'],
   ['controller.quorum.bootstrap.servers', '127.0.0.1:9093'],
   ['listener.security.protocol.map', 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT'],

@@ -80,6 +80,19 @@ test('an override alone leaves the development profile in force', () => {
   assert.equal(config.nodeId, 7)
 })
 
+test('in the development profile, whoever listens elsewhere still has the controller listener', () => {
+  const elsewhere = loaded({ environment: { KAFKA_LISTENERS: 'PLAINTEXT://:19092' } }).config
+  assert.deepEqual(
+    [...elsewhere.brokerListeners, ...elsewhere.controllerListeners].map(one => one.port),
+    [19_092, 9093],
+  )
+  const embedded = loaded({ overrides: ['listeners=PLAINTEXT://127.0.0.1:0,CONTROLLER://127.0.0.1:0'] }).config
+  assert.deepEqual(
+    [...embedded.brokerListeners, ...embedded.controllerListeners].map(one => one.port),
+    [0, 0],
+  )
+})
+
 test('what is not given is missing, and said so', () => {
   assert.deepEqual(problemsOf({ file: { path: 'f', text: '' } }), [
     'process.roles: not given, allowed: a list of: broker, controller, at least one',

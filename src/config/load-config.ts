@@ -1,6 +1,6 @@
 import { type BrokerConfig, brokerConfigOf, settingValuesOf } from './broker-config.ts'
 import { brokerSetting, brokerSettings, staticSettings } from './broker-settings.ts'
-import { developmentSettings, namesOfProduction } from './development.ts'
+import { developmentControllerListener, developmentSettings, namesOfProduction } from './development.ts'
 import { settingsOfEnvironment } from './environment.ts'
 import type { ConfigProblem, Origin } from './problem.ts'
 import { type ConfigFile, settingsOfFile } from './properties.ts'
@@ -76,16 +76,20 @@ function addOverride(override: string, given: Map<string, GivenText>, problems: 
 
 /**
  * As the image of Apache Kafka does: who gives only advertised listeners, in the environment, listens on their ports on
- * every address. The development profile's controller listener stays.
+ * every address. The development profile has its controller listener whatever else listens.
  */
 function deriveListeners(given: Map<string, GivenText>, isDevelopment: boolean): void {
   const advertised = given.get('advertised.listeners')
+  const own = given.get('listeners')
+  const isOwn = own !== undefined && own.origin.type !== 'development'
+  if (!isOwn && advertised?.origin.type === 'environment') {
+    const everywhere = advertised.text.replace(/:\/\/(?:\[[^\]]*\]|[^:,]*):/g, '://0.0.0.0:')
+    given.set('listeners', { text: everywhere, origin: advertised.origin })
+  }
   const listeners = given.get('listeners')
-  const hasListeners = listeners !== undefined && listeners.origin.type !== 'development'
-  if (advertised?.origin.type !== 'environment' || hasListeners) return
-  const everywhere = advertised.text.replace(/:\/\/(?:\[[^\]]*\]|[^:,]*):/g, '://0.0.0.0:')
-  const controller = isDevelopment ? `,CONTROLLER://127.0.0.1:9093` : ''
-  given.set('listeners', { text: everywhere + controller, origin: advertised.origin })
+  const hasController = given.get('controller.listener.names')?.origin.type !== 'development'
+  if (!isDevelopment || hasController || !listeners || listeners.text.includes('CONTROLLER://')) return
+  given.set('listeners', { ...listeners, text: `${listeners.text},${developmentControllerListener}` })
 }
 
 /** node.id and broker.id are one. */
