@@ -1,7 +1,7 @@
 import { ErrorCode, errorName } from '../base/error-code.ts'
 import type { Random } from '../base/random.ts'
 import { randomUuid, type Uuid } from '../base/uuid.ts'
-import { supportedFeatures } from '../core/metadata/features.ts'
+import { toleratedFeatures } from '../core/metadata/features.ts'
 import type { Clock, Timer } from '../io/clock.ts'
 import type { LogSink } from '../io/log-sink.ts'
 import type { MetadataNode } from './metadata/metadata-node.ts'
@@ -98,7 +98,7 @@ export class BrokerRegistration {
           clusterId,
           incarnationId,
           listeners: listeners.map(listener => ({ ...listener })),
-          features: [...supportedFeatures].map(([name, { min, max }]) => ({
+          features: [...toleratedFeatures].map(([name, { min, max }]) => ({
             name,
             minSupportedVersion: min,
             maxSupportedVersion: max,
