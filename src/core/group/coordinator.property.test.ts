@@ -4,12 +4,20 @@ import { ErrorCode } from '../../base/error-code.ts'
 import type { Random } from '../../base/random.ts'
 import type { Now } from '../../base/time.ts'
 import { zeroUuid } from '../../base/uuid.ts'
+import { seededRandom } from '../../protocol/seeded-random.ts'
 import { recordBatchCodec } from '../state-machine/record-batch-codec.ts'
 import type { GroupCommand } from './commands.ts'
 import { GroupCoordinator } from './coordinator.ts'
-import { GroupUnderTest, type Pending, testConfig } from './group-under-test.ts'
+import { GroupUnderTest, testConfig } from './group-under-test.ts'
 import { groupRecords } from './records.ts'
-import type { JoinGroupBody, SyncGroupBody } from './replies.ts'
+import {
+  type Identity,
+  type MemberWorld,
+  partitionCount,
+  rebalanceTimeoutMs,
+  SimulatedMember,
+  sessionTimeoutMs,
+} from './simulated-member.ts'
 
 /**
  * Random members of random versions on a coordinator that is reloaded, refused, delayed and failed at random. After
@@ -18,38 +26,7 @@ import type { JoinGroupBody, SyncGroupBody } from './replies.ts'
  * fetched. In the end: every request was answered, and live members come together and own every partition once.
  */
 
-const partitionCount = 8
 const groupIds = ['g1', 'g2']
-const sessionTimeoutMs = 10_000
-const rebalanceTimeoutMs = 15_000
-
-class Chance implements Random {
-  #state: number
-
-  constructor(seed: number) {
-    this.#state = seed
-  }
-
-  below(bound: number): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0
-    let x = this.#state
-    x = Math.imul(x ^ (x >>> 15), x | 1)
-    x ^= x + Math.imul(x ^ (x >>> 7), x | 61)
-    return ((x ^ (x >>> 14)) >>> 0) % bound
-  }
-
-  bytes(length: number): Buffer {
-    return Buffer.from(Array.from({ length }, () => this.below(256)))
-  }
-
-  oneIn(count: number): boolean {
-    return this.below(count) === 0
-  }
-
-  pick<T>(values: readonly T[]): T {
-    return values[this.below(values.length)]
-  }
-}
 
 /** Says so when deciding changes anything. */
 class CheckedCoordinator extends GroupCoordinator {
@@ -59,19 +36,6 @@ class CheckedCoordinator extends GroupCoordinator {
     assert.equal(JSON.stringify(this.inspect()), before, 'deciding changes nothing')
     return decision
   }
-}
-
-type MemberState =
-  | { readonly type: 'out' }
-  | { readonly type: 'joining'; readonly join: Pending<JoinGroupBody> }
-  | { readonly type: 'joined'; readonly joined: JoinGroupBody }
-  | { readonly type: 'syncing'; readonly sync: Pending<SyncGroupBody> }
-  | { readonly type: 'stable'; readonly owned: readonly number[] }
-
-interface Identity {
-  readonly memberId: string
-  readonly generationId: number
-  readonly groupInstanceId: string | null
 }
 
 interface Settled {
@@ -92,12 +56,12 @@ interface Possible {
   value: number
 }
 
-class World {
-  readonly chance: Chance
+class World implements MemberWorld {
+  readonly chance: Random
   readonly group: GroupUnderTest
   readonly members: SimulatedMember[] = []
   /** Identities that someone once had. */
-  readonly old: { groupId: string; identity: Identity }[] = []
+  readonly #old: { groupId: string; identity: Identity }[] = []
   /** The highest generation that anyone was told since the coordinator was loaded. */
   #lastRequestBeforeLoad = 0
   readonly #toldGeneration = new Map<string, number>()
@@ -106,23 +70,23 @@ class World {
   readonly #possible = new Map<string, Possible>()
   readonly #requests = new Set<number>()
   readonly #unchecked: { check: () => boolean }[] = []
-  #shadow = new GroupCoordinator(testConfig, new Chance(0))
+  #shadow = new GroupCoordinator(testConfig, seededRandom(0))
   #shadowBatches: Buffer[] = []
   readonly #happenings: readonly { readonly weight: number; readonly run: () => void }[]
   /** How often members leave and crash. */
   readonly restlessness: number
-  assignmentCount = 0
+  #assignmentCount = 0
 
   constructor(seed: number) {
-    this.chance = new Chance(seed)
-    const initialRebalanceDelayMs = this.chance.pick([0, 0, 1000])
-    const config = { initialRebalanceDelayMs, maxSize: this.chance.pick([100, 3]) }
+    this.chance = seededRandom(seed)
+    const initialRebalanceDelayMs = pick(this.chance, [0, 0, 1000])
+    const config = { initialRebalanceDelayMs, maxSize: pick(this.chance, [100, 3]) }
     this.group = new GroupUnderTest(config, this.chance, CheckedCoordinator)
     this.#happenings = this.#drawHappenings()
-    this.restlessness = this.chance.pick([0, 1, 4])
+    this.restlessness = pick(this.chance, [0, 1, 4])
     for (let i = 0; i < 7; i++) {
-      const groupInstanceId = this.chance.oneIn(3) ? `i${i}` : null
-      this.members.push(new SimulatedMember(this, this.chance.pick(groupIds), groupInstanceId))
+      const groupInstanceId = this.chance.below(3) === 0 ? `i${i}` : null
+      this.members.push(new SimulatedMember(this, pick(this.chance, groupIds), groupInstanceId))
     }
   }
 
@@ -139,9 +103,9 @@ class World {
   /** What happens, and how often, differs from seed to seed. */
   #drawHappenings() {
     const { chance, group } = this
-    const sometimes = () => chance.pick([0, 1, 3])
+    const sometimes = () => pick(chance, [0, 1, 3])
     return [
-      { weight: 30, run: () => chance.pick(this.members).step() },
+      { weight: 30, run: () => pick(chance, this.members).step() },
       { weight: 3, run: () => group.advance(chance.below(3000)) },
       { weight: sometimes(), run: () => group.advance(chance.below(20_000)) },
       { weight: 2 * sometimes(), run: () => this.#zombie() },
@@ -210,15 +174,20 @@ class World {
     for (const requestId of this.#requests) assert.ok(group.replyTo(requestId) !== undefined)
   }
 
+  newAssignmentName(): string {
+    return `a${this.#assignmentCount++}`
+  }
+
   sent<P extends { readonly requestId: number }>(pending: P): P {
     this.#requests.add(pending.requestId)
     return pending
   }
 
-  told(groupId: string, generationId: number, requestId: number): void {
+  told(groupId: string, identity: Identity, requestId: number): void {
+    this.#old.push({ groupId, identity })
     // An answer of before the last load may be of a generation that is gone.
     if (requestId <= this.#lastRequestBeforeLoad) return
-    this.#toldGeneration.set(groupId, Math.max(generationId, this.#toldGeneration.get(groupId) ?? -1))
+    this.#toldGeneration.set(groupId, Math.max(identity.generationId, this.#toldGeneration.get(groupId) ?? -1))
   }
 
   /** A generation is assigned once; whoever is told something is told a part of it. */
@@ -263,7 +232,7 @@ class World {
 
   #fetch(): void {
     const { group } = this
-    const groupId = this.chance.pick(groupIds)
+    const groupId = pick(this.chance, groupIds)
     const partition = this.chance.below(3)
     const topics = [{ name: 't', topicId: zeroUuid, partitionIndexes: [partition] }]
     const groups = [{ groupId, memberId: null, memberEpoch: -1, topics }]
@@ -287,9 +256,9 @@ class World {
   }
 
   #zombie(): void {
-    if (this.old.length === 0) return
+    if (this.#old.length === 0) return
     // Recent ones are likely to be of members that are still there.
-    const { groupId, identity } = this.chance.pick(this.old.slice(-10))
+    const { groupId, identity } = pick(this.chance, this.#old.slice(-10))
     const { memberId, generationId, groupInstanceId } = identity
     const fields = groupInstanceId === null ? {} : { groupInstanceId }
     const isOld = generationId < (this.#toldGeneration.get(groupId) ?? -1)
@@ -322,8 +291,8 @@ class World {
   }
 
   #administer(): void {
-    const groupId = this.chance.pick(groupIds)
-    if (this.chance.oneIn(2)) {
+    const groupId = pick(this.chance, groupIds)
+    if (this.chance.below(2) === 0) {
       this.commitOffset(groupId, undefined)
       return
     }
@@ -380,140 +349,8 @@ class World {
   }
 }
 
-/** A member that does what clients do. */
-class SimulatedMember {
-  readonly groupId: string
-  readonly #world: World
-  readonly #groupInstanceId: string | null
-  readonly #joinVersion: number
-  state: MemberState = { type: 'out' }
-  memberId = ''
-  generationId = -1
-
-  constructor(world: World, groupId: string, groupInstanceId: string | null) {
-    this.#world = world
-    this.groupId = groupId
-    this.#groupInstanceId = groupInstanceId
-    this.#joinVersion = groupInstanceId === null ? world.chance.below(10) : world.chance.pick([5, 9])
-  }
-
-  get identity(): Identity {
-    return { memberId: this.memberId, generationId: this.generationId, groupInstanceId: this.#groupInstanceId }
-  }
-
-  step({ isSteady = false } = {}): void {
-    const { state } = this
-    switch (state.type) {
-      case 'out':
-        this.state = { type: 'joining', join: this.#join() }
-        break
-      case 'joining':
-        if (state.join.isAnswered) this.#joined(state.join.get(), state.join.requestId)
-        break
-      case 'joined':
-        this.state = { type: 'syncing', sync: this.#sync(state.joined) }
-        break
-      case 'syncing':
-        if (state.sync.isAnswered) this.#synced(state.sync.get())
-        break
-      case 'stable':
-        this.#live(isSteady)
-        break
-    }
-  }
-
-  #join(): Pending<JoinGroupBody> {
-    const { group, chance } = this.#world
-    const metadata = Buffer.from(`000000000001000174${chance.pick(['00000000', 'ffffffff'])}`, 'hex')
-    const fields = {
-      groupInstanceId: this.#groupInstanceId,
-      sessionTimeoutMs,
-      rebalanceTimeoutMs,
-      protocols: [{ name: 'range', metadata }],
-    }
-    return this.#world.sent(group.join(this.groupId, this.memberId, fields, this.#joinVersion))
-  }
-
-  #joined(joined: JoinGroupBody, requestId: number): void {
-    if (joined.errorCode === ErrorCode.none) {
-      this.memberId = joined.memberId
-      this.generationId = joined.generationId ?? -1
-      this.#world.told(this.groupId, this.generationId, requestId)
-      this.#world.old.push({ groupId: this.groupId, identity: this.identity })
-      this.state = { type: 'joined', joined }
-      return
-    }
-    if (joined.errorCode === ErrorCode.memberIdRequired) this.memberId = joined.memberId
-    this.#failed(joined.errorCode)
-  }
-
-  /** The leader gives each member its share, under a name that is used once. */
-  #sync({ leader, members, skipAssignment }: JoinGroupBody): Pending<SyncGroupBody> {
-    const assignments: Record<string, string> = {}
-    if (leader === this.memberId && skipAssignment !== true) {
-      const name = `a${this.#world.assignmentCount++}`
-      members.forEach(({ memberId }, i) => {
-        const share = Array.from({ length: partitionCount }, (_, p) => p).filter(p => p % members.length === i)
-        assignments[memberId] = `${name}:${share.join(',')}`
-      })
-    }
-    const fields = this.#groupInstanceId === null ? {} : { groupInstanceId: this.#groupInstanceId }
-    const { group } = this.#world
-    return this.#world.sent(group.sync(this.groupId, this.generationId, this.memberId, assignments, fields))
-  }
-
-  #synced({ errorCode, assignment }: SyncGroupBody): void {
-    if (errorCode !== ErrorCode.none) {
-      this.#failed(errorCode)
-      return
-    }
-    const text = String(assignment)
-    this.#world.assigned(this.groupId, this.generationId, text)
-    const share = text.split(':')[1] ?? ''
-    this.state = { type: 'stable', owned: share === '' ? [] : share.split(',').map(Number) }
-  }
-
-  #live(isSteady: boolean): void {
-    const { chance, group } = this.#world
-    const what = isSteady ? 0 : chance.below(10 + this.#world.restlessness)
-    if (what < 6) {
-      this.#heardBack(group.heartbeat(this.groupId, this.generationId, this.memberId, this.#groupInstanceId))
-    } else if (what < 10) {
-      this.#world.commitOffset(this.groupId, this.identity)
-    } else if (what % 2 === 0) {
-      const requestId = group.submit({
-        type: 'leaveGroup',
-        apiVersion: 3,
-        request: {
-          groupId: this.groupId,
-          memberId: '',
-          members: [{ memberId: this.memberId, groupInstanceId: this.#groupInstanceId, reason: null }],
-        },
-      })
-      this.#world.sent({ requestId })
-      this.#startAnew()
-    } else {
-      // Crashed and restarted: it has forgotten who it was.
-      this.#startAnew()
-    }
-  }
-
-  #heardBack(errorCode: ErrorCode): void {
-    const goesOn: ErrorCode[] = [ErrorCode.none, ErrorCode.notCoordinator]
-    if (!goesOn.includes(errorCode)) this.#failed(errorCode)
-  }
-
-  #failed(errorCode: ErrorCode): void {
-    const losesId: ErrorCode[] = [ErrorCode.unknownMemberId, ErrorCode.fencedInstanceId]
-    if (losesId.includes(errorCode)) this.#startAnew()
-    else this.state = { type: 'out' }
-  }
-
-  #startAnew(): void {
-    this.memberId = ''
-    this.generationId = -1
-    this.state = { type: 'out' }
-  }
+function pick<T>(chance: Random, values: readonly T[]): T {
+  return values[chance.below(values.length)]
 }
 
 /** The commit may or may not be in the log. */

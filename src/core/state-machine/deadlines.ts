@@ -5,13 +5,14 @@ export class Deadline<T> {
   readonly subject: T
   /** When it falls due, in monotonic time; undefined while it is not set. */
   atMs: number | undefined
-  /** The key under which it lies in the heap: at most `atMs`. Undefined while it is not in the heap. */
-  heapMs: number | undefined
+  /** Where it lies in the heap; -1 while it does not. */
+  heapIndex = -1
+  /** The key under which it lies there: at most `atMs`. */
+  heapMs = 0
 
   constructor(subject: T) {
     this.subject = subject
     this.atMs = undefined
-    this.heapMs = undefined
   }
 }
 
@@ -26,17 +27,13 @@ export class Deadlines<T> {
   #clearedCount = 0
 
   set(deadline: Deadline<T>, atMs: number): void {
-    if (deadline.heapMs !== undefined && deadline.atMs === undefined) this.#clearedCount--
+    const isInHeap = deadline.heapIndex !== -1
+    if (isInHeap && deadline.atMs === undefined) this.#clearedCount--
     deadline.atMs = atMs
-    if (deadline.heapMs === undefined) {
-      deadline.heapMs = atMs
-      this.#heap.push(deadline)
-      this.#siftUp(this.#heap.length - 1)
-    } else if (atMs < deadline.heapMs) {
-      deadline.heapMs = atMs
-      // Rare (a session timeout that was shortened), so the search is affordable.
-      this.#siftUp(this.#heap.indexOf(deadline))
-    }
+    if (isInHeap && atMs >= deadline.heapMs) return
+    deadline.heapMs = atMs
+    if (!isInHeap) deadline.heapIndex = this.#heap.push(deadline) - 1
+    this.#siftUp(deadline.heapIndex)
   }
 
   clear(deadline: Deadline<T>): void {
@@ -54,7 +51,7 @@ export class Deadlines<T> {
       if (top.atMs === undefined) {
         this.#clearedCount--
         this.#removeTop()
-      } else if (top.atMs > top.heapMs!) {
+      } else if (top.atMs > top.heapMs) {
         top.heapMs = top.atMs
         this.#siftDown(0)
       } else {
@@ -65,34 +62,33 @@ export class Deadlines<T> {
 
   #removeTop(): void {
     const top = this.#heap[0]
-    top.heapMs = undefined
+    top.heapIndex = -1
     const last = this.#heap.pop()!
     if (last === top) return
-    this.#heap[0] = last
+    this.#place(last, 0)
     this.#siftDown(0)
   }
 
+  /** Without those that were cleared. */
   #rebuild(): void {
     const kept = this.#heap.filter(deadline => deadline.atMs !== undefined)
-    for (const deadline of this.#heap) deadline.heapMs = deadline.atMs
+    for (const deadline of this.#heap) deadline.heapIndex = -1
     this.#heap.length = 0
-    for (const deadline of kept) this.#heap.push(deadline)
     this.#clearedCount = 0
-    for (let i = (kept.length >> 1) - 1; i >= 0; i--) this.#siftDown(i)
+    for (const deadline of kept) this.set(deadline, deadline.atMs!)
   }
 
   #siftUp(from: number): void {
-    assert(from >= 0, 'the deadline is in the heap')
-    const heap = this.#heap
-    const moving = heap[from]
+    const moving = this.#heap[from]
+    assert(moving !== undefined, 'the deadline is in the heap')
     let i = from
     while (i > 0) {
       const parent = (i - 1) >> 1
-      if (heap[parent].heapMs! <= moving.heapMs!) break
-      heap[i] = heap[parent]
+      if (this.#heap[parent].heapMs <= moving.heapMs) break
+      this.#place(this.#heap[parent], i)
       i = parent
     }
-    heap[i] = moving
+    this.#place(moving, i)
   }
 
   #siftDown(from: number): void {
@@ -102,11 +98,16 @@ export class Deadlines<T> {
     for (;;) {
       let child = 2 * i + 1
       if (child >= heap.length) break
-      if (child + 1 < heap.length && heap[child + 1].heapMs! < heap[child].heapMs!) child++
-      if (heap[child].heapMs! >= moving.heapMs!) break
-      heap[i] = heap[child]
+      if (child + 1 < heap.length && heap[child + 1].heapMs < heap[child].heapMs) child++
+      if (heap[child].heapMs >= moving.heapMs) break
+      this.#place(heap[child], i)
       i = child
     }
-    heap[i] = moving
+    this.#place(moving, i)
+  }
+
+  #place(deadline: Deadline<T>, at: number): void {
+    this.#heap[at] = deadline
+    deadline.heapIndex = at
   }
 }
