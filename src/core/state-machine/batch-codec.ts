@@ -4,10 +4,11 @@ import type { Now } from '../../base/time.ts'
 export interface BatchCodec<Rec> {
   /**
    * One uncompressed batch without a producer; offset and leader epoch are the log's to fill in.
-   * `records` has at least one record.
+   * `records` has at least one record. Throws an EncodeError when one has something that its format cannot carry (a string
+   * of a client's that is longer than the format's longest).
    */
   encode(records: readonly Rec[], now: Now): Buffer
-  /** `batch` is one whole batch whose CRC the log has checked. */
+  /** `batch` is one whole batch whose CRC the log has checked. Throws a ProtocolError when it cannot be read all the same. */
   decode(batch: Buffer): DecodedBatch<Rec>
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ProtocolError } from '../../protocol/protocol-error.ts'
 import { batchHeaderBytes, isCrcValid } from '../../records/batch.ts'
 import { decodeBatchHeader } from '../../records/batch-header.ts'
 import { BatchBuilder, writeBatchHeader } from '../../records/builder.ts'
@@ -44,6 +45,17 @@ test('a compressed batch, one with gaps and one with unknown records are read', 
     assert.deepEqual(decoded.records, [{ offset: 103, record: 'x' }])
     assert.deepEqual(decoded.unknownTypes, ['no key'])
   }
+})
+
+test('a batch that cannot be read is an error, never an empty one', () => {
+  const cut = codec.encode(['a', 'b'], now).subarray(0, -4)
+  const builder = new BatchBuilder()
+  builder.append(1n, Buffer.from('k'), Buffer.from('x'))
+  const damaged = Buffer.from(builder.finish({ codec: Codec.gzip }))
+  damaged.fill(0xff, batchHeaderBytes)
+  const old = codec.encode(['a'], now)
+  old[16] = 1
+  for (const batch of [cut, damaged, old]) assert.throws(() => codec.decode(batch), ProtocolError)
 })
 
 test('markers end a transaction; other control batches, and empty ones, are passed over', () => {

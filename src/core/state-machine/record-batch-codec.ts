@@ -1,6 +1,14 @@
 import { assert } from '../../base/assert.ts'
 import type { Now } from '../../base/time.ts'
-import { batchHeaderBytes, isControlBatch, readCodec, readProducerEpoch, readProducerId } from '../../records/batch.ts'
+import { ProtocolError } from '../../protocol/protocol-error.ts'
+import {
+  batchHeaderBytes,
+  isControlBatch,
+  readCodec,
+  readMagic,
+  readProducerEpoch,
+  readProducerId,
+} from '../../records/batch.ts'
 import { BatchBuilder } from '../../records/builder.ts'
 import { Codec } from '../../records/compression/codec.ts'
 import { decompressSync } from '../../records/compression/decompress.ts'
@@ -9,6 +17,7 @@ import type { BatchCodec, DecodedBatch } from './batch-codec.ts'
 
 /** How one machine's records look as keys and values. */
 export interface KeyValueCodec<Rec> {
+  /** Throws an EncodeError for a record that its format cannot carry. */
   encode(record: Rec): { readonly key: Buffer | null; readonly value: Buffer | null }
   /** The bytes are valid until it returns. A record of a type that is not known is named instead of decoded. */
   decode(key: Buffer | null, value: Buffer | null): Rec | UnknownRecord
@@ -55,7 +64,7 @@ function decodeData<Rec>(codec: KeyValueCodec<Rec>, batch: Buffer): DecodedBatch
     if (record instanceof UnknownRecord) unknownTypes.push(record.type)
     else records.push({ offset: read.offset, record })
   }
-  assert(!reader.isCorrupt, 'a batch of the log holds the records that it says')
+  if (reader.isCorrupt) throw new ProtocolError('a batch does not hold the records that it says')
   const producerId = readProducerId(batch, 0)
   return { type: 'data', producerId, producerEpoch: readProducerEpoch(batch, 0), records, unknownTypes }
 }
@@ -72,9 +81,10 @@ function decodeControl<Rec>(batch: Buffer): DecodedBatch<Rec> {
 }
 
 function openRecords(batch: Buffer): RecordReader {
+  if (readMagic(batch, 0) !== 2) throw new ProtocolError('a batch is of a format that coordinators never wrote')
   const codec = readCodec(batch, 0)
   if (codec === Codec.none) return new RecordReader(batch, 0, batch.length)
   const unpacked = decompressSync(codec, batch.subarray(batchHeaderBytes), maxUncompressedBytes)
-  assert(unpacked.type === 'done', 'a batch of the log can be unpacked')
+  if (unpacked.type !== 'done') throw new ProtocolError('a batch cannot be unpacked')
   return new RecordReader(batch, 0, batch.length, unpacked.output)
 }

@@ -1,6 +1,7 @@
 import { assert } from '../../base/assert.ts'
 import { ErrorCode } from '../../base/error-code.ts'
 import type { Now } from '../../base/time.ts'
+import { EncodeError } from '../../protocol/protocol-error.ts'
 import type { BatchCodec } from './batch-codec.ts'
 import { Deadline, Deadlines } from './deadlines.ts'
 import type { ReplicatedLog } from './replicated-log.ts'
@@ -141,7 +142,10 @@ export class StateMachineRunner<Command extends CommandBase, Rec, Soft, Reply, E
     this.#timeoutsPausedUntilMs = Number.NEGATIVE_INFINITY
   }
 
-  /** One whole batch of the log, the one that follows the last. Its bytes are not kept. */
+  /**
+   * One whole batch of the log, the one that follows the last. Its bytes are not kept. Throws a ProtocolError when they
+   * cannot be read: the load has failed then.
+   */
   replayBatch(batch: Buffer): void {
     assert(this.#state === 'loading', 'only a loading machine replays')
     const machine = this.#machine!
@@ -264,8 +268,9 @@ export class StateMachineRunner<Command extends CommandBase, Rec, Soft, Reply, E
       this.#applySoft(soft)
       return undefined
     }
-    const { codec, log } = this.#options
-    const batch = codec.encode(records, now)
+    const { log } = this.#options
+    const batch = this.#encode(records, now)
+    if (batch === undefined) return ErrorCode.unknownServerError
     const isWhole = batch.length <= log.maxBatchBytes || !decision.maySplit || records.length === 1
     if (isWhole) return this.#append({ records, batch }, soft, now)
     // The records stand each for itself: those before a refusal stay, and the decision as a whole has failed.
@@ -277,8 +282,19 @@ export class StateMachineRunner<Command extends CommandBase, Rec, Soft, Reply, E
     return undefined
   }
 
+  /** Undefined when a record cannot be: a client's words then fail its own command, and not the node. */
+  #encode(records: readonly Rec[], now: Now): Buffer | undefined {
+    try {
+      return this.#options.codec.encode(records, now)
+    } catch (error) {
+      if (error instanceof EncodeError) return undefined
+      throw error
+    }
+  }
+
   #split(records: readonly Rec[], now: Now): Part<Rec>[] {
-    const batch = this.#options.codec.encode(records, now)
+    const batch = this.#encode(records, now)
+    assert(batch !== undefined, 'what could be encoded together can be encoded apart')
     if (batch.length <= this.#options.log.maxBatchBytes || records.length === 1) return [{ records, batch }]
     const middle = records.length >> 1
     return [...this.#split(records.slice(0, middle), now), ...this.#split(records.slice(middle), now)]

@@ -80,6 +80,22 @@ test('what is wrong with a join is said in the order in which Kafka checks it', 
   assert.equal(group.describe('g').errorCode, ErrorCode.groupIdNotFound, 'a refused join makes no group')
 })
 
+test('strings that no record can carry fail their request and nothing else', () => {
+  const group = new GroupUnderTest()
+  const long = 'x'.repeat(0x7fff + 1)
+  assert.equal(group.join(long, '').get().errorCode, ErrorCode.unknownServerError)
+  assert.equal(group.join('g', '', { clientId: long.slice(10) }).get().errorCode, ErrorCode.unknownServerError)
+  assert.equal(group.join('g', '', { groupInstanceId: long }).get().errorCode, ErrorCode.unknownServerError)
+  const fields = { protocols: [{ name: long, metadata: subscriptionTo('t') }] }
+  group.join('g', group.newMemberId('g', fields), fields)
+  group.advance(0)
+  const [{ memberId }] = group.describe('g').members
+  const sync = group.sync('g', 1, memberId, {}, { protocolName: long })
+  assert.equal(sync.get().errorCode, ErrorCode.unknownServerError)
+  assert.deepEqual(group.offsetCommit(long, { 0: 1 }).get(), [ErrorCode.unknownServerError])
+  assert.equal(group.stableGroup('other', 1).length, 1)
+})
+
 test('members agree on type and have a protocol in common; most of their first choices wins', () => {
   const group = new GroupUnderTest()
   group.stableGroup('g', 1, protocols('a', 'b', 'c'))

@@ -22,6 +22,9 @@ const skipAssignmentVersion = 9
  */
 const newMemberJoinTimeoutMs = 300_000
 
+/** Of a string in an answer or a record. */
+const longestStringBytes = 0x7fff
+
 /** One JoinGroup on its way through the decision. */
 interface Joining {
   readonly command: JoinGroupCommand
@@ -111,6 +114,7 @@ function joinAsNewMember(live: ClassicGroup, joining: Joining, random: Random): 
     return refuse(joining, ErrorCode.inconsistentGroupProtocol, '')
   }
   const memberId = newMemberId(groupInstanceId ?? clientId, random)
+  if (Buffer.byteLength(memberId) > longestStringBytes) return refuse(joining, ErrorCode.unknownServerError, '')
   const group = draft.edit(live)
   if (groupInstanceId !== null) {
     const formerId = group.staticMemberId(groupInstanceId)

@@ -12,6 +12,12 @@ import { type Member, metadataFor, noAssignment } from './member.ts'
  * list of members: CompletingRebalance. The leader sends the assignments, which are stored: Stable.
  */
 
+/**
+ * A join phase lasts at least so long when someone is missing: a member may have said that its rebalance timeout is
+ * nothing, and while nobody at all joins the phase begins again and again.
+ */
+const shortestJoinPhaseMs = 100
+
 /** Something has changed that concerns all members. */
 export function rebalance(group: ClassicGroup, draft: Draft, initialDelayMs: number, reason: string): void {
   if (group.state === 'PreparingRebalance') completeJoinIfAllJoined(group, draft)
@@ -146,7 +152,8 @@ function tellGeneration(group: ClassicGroup, draft: Draft, member: Member): void
 }
 
 function awaitJoins(group: ClassicGroup, draft: Draft): void {
-  group.joinDeadline = { type: 'rebalance', atMs: draft.now.monotonicMs + group.rebalanceTimeoutMs }
+  const waitMs = Math.max(group.rebalanceTimeoutMs, shortestJoinPhaseMs)
+  group.joinDeadline = { type: 'rebalance', atMs: draft.now.monotonicMs + waitMs }
 }
 
 function cancelSyncs(group: ClassicGroup, draft: Draft): void {

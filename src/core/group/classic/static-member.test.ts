@@ -182,6 +182,18 @@ test('when only static members are left and none has come back, their sessions d
   )
 })
 
+test('members whose rebalance timeout is nothing do not make the coordinator spin', () => {
+  const group = new GroupUnderTest()
+  staticGroup(group, 2)
+  for (const groupInstanceId of ['i0', 'i1']) group.join('g', '', { groupInstanceId, rebalanceTimeoutMs: -1 })
+  const newcomer = group.newMemberId('g', { rebalanceTimeoutMs: -1 })
+  group.join('g', newcomer, { rebalanceTimeoutMs: -1 })
+  group.leave('g', [{ memberId: newcomer }])
+  group.advance(0)
+  assert.equal(group.describe('g').groupState, 'PreparingRebalance')
+  assert.ok((group.runner.nextDeadlineMs() ?? 0) > group.monotonicMs)
+})
+
 test('an administrator removes a static member by its instance', () => {
   const group = new GroupUnderTest()
   const [leader] = staticGroup(group, 2)
