@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { BrokerProcess } from '../test/compatibility/broker-process.ts'
+import { inDirectory } from '../test/compatibility/temporary-directory.ts'
 import { at } from './load-workloads.ts'
-import { inDirectory, type System } from './system.ts'
+import type { System } from './system.ts'
 import type { LifeWorkload, Tools } from './workload.ts'
 
 /** From the start of the process, on a formatted empty directory, to the first record that a client has read back. */
@@ -12,7 +13,7 @@ export const start: LifeWorkload = {
   title: 'start, on a formatted empty directory, to the first record consumed',
   metrics: [{ name: 'time', unit: 's', better: 'less', bar: 0.15 }],
   run: (system, tools) =>
-    inDirectory(async dir => {
+    inDirectory('bench', async dir => {
       await using broker = await system.prepare(dir, { heap: ['-Xms1g', '-Xmx1g'] })
       return { time: await secondsUntil('first', broker, tools, {}) }
     }),
@@ -33,7 +34,7 @@ export const manyPartitions: LifeWorkload = {
     { name: 'restart after a kill', unit: 's', better: 'less', bar: 0.3 },
     { name: 'clean stop', unit: 's', better: 'less' },
   ],
-  run: (system, tools) => inDirectory(dir => measurePartitions(system, dir, tools)),
+  run: (system, tools) => inDirectory('bench', dir => measurePartitions(system, dir, tools)),
 }
 
 async function measurePartitions(system: System, dir: string, tools: Tools) {

@@ -1,5 +1,6 @@
 import type { BrokerProcess } from '../test/compatibility/broker-process.ts'
-import { inDirectory, type System } from './system.ts'
+import { inDirectory } from '../test/compatibility/temporary-directory.ts'
+import type { System } from './system.ts'
 import type { Figures, LifeWorkload, LoadWorkload, Tools, Workload } from './workload.ts'
 
 /** All figures of one workload: for each system, one for each round. */
@@ -45,7 +46,7 @@ async function loadRounds(
   tools: Tools,
   note: Note,
 ): Promise<void> {
-  await inDirectory(async dir => {
+  await inDirectory('bench', async dir => {
     await using stack = new AsyncDisposableStack()
     const brokers = new Map<System, BrokerProcess>()
     for (const system of systems)

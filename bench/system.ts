@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { BrokerProcess } from '../test/compatibility/broker-process.ts'
 import { KafkaOracle } from '../test/compatibility/kafka/kafka-oracle.ts'
 import { MillraceProcess } from '../test/compatibility/millrace-process.ts'
@@ -50,14 +47,4 @@ export function parseVariant(text: string): System {
   if (colon <= 0 || pairs.some(([key]) => key === '')) throw new Error(`not a variant: ${text}; write NAME:key=value`)
   const { node, ...overrides } = Object.fromEntries(pairs) as Record<string, string>
   return millrace(text.slice(0, colon), overrides, node)
-}
-
-/** A directory for as long as `use` runs. */
-export async function inDirectory<T>(use: (dir: string) => Promise<T>): Promise<T> {
-  const dir = mkdtempSync(join(tmpdir(), 'bench-'))
-  try {
-    return await use(dir)
-  } finally {
-    rmSync(dir, { recursive: true, force: true })
-  }
 }

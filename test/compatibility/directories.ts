@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdtempSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type BrokerProcess, until } from './broker-process.ts'
@@ -10,6 +9,7 @@ import { fromJava } from './install.ts'
 import type { Codec, Job } from './job.ts'
 import { KafkaOracle } from './kafka/kafka-oracle.ts'
 import { MillraceProcess } from './millrace-process.ts'
+import { inDirectory } from './temporary-directory.ts'
 
 const USAGE = `One broker's data directory, opened by the other and taken back.
 
@@ -29,12 +29,7 @@ const { from, to } = readOptions()
 exitOnSignals()
 const wrong: string[] = []
 const java = await fromJava('java')
-const dir = mkdtempSync(join(tmpdir(), 'directories-'))
-try {
-  await travel()
-} finally {
-  rmSync(dir, { recursive: true, force: true })
-}
+await inDirectory('directories', travel)
 for (const line of wrong.slice(0, 40)) console.log(`  ${line}`)
 console.log(`${wrong.length === 0 ? 1 : 0} passed, ${wrong.length === 0 ? 0 : 1} failed`)
 process.exit(wrong.length === 0 ? 0 : 1)
@@ -49,7 +44,8 @@ function readOptions(): { from: Name; to: Name } {
   return { from: values.from, to: values.to }
 }
 
-async function travel(): Promise<void> {
+async function travel(dir: string): Promise<void> {
+  const open = (name: Name, logDir?: string): Promise<BrokerProcess> => openBroker(dir, name, logDir)
   const first = await open(from)
   const logDir = first.logDirs[0]!
   const [sent, filled] = await during(first, async broker => {
@@ -72,7 +68,7 @@ async function travel(): Promise<void> {
 }
 
 /** A broker on a new directory, or on one that is there, under the node id that is written in it. */
-async function open(name: Name, logDir?: string): Promise<BrokerProcess> {
+async function openBroker(dir: string, name: Name, logDir?: string): Promise<BrokerProcess> {
   const place = mkdtempSync(join(dir, `${name}-`))
   const settings = { 'num.partitions': String(PARTITIONS), 'log.segment.bytes': String(1 << 20) }
   const nodeId =

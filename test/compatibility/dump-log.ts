@@ -2,13 +2,16 @@ import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { kafkaTool } from './kafka/kafka-tool.ts'
 
-/** What Kafka's tool prints when a file displeases it. */
+/**
+ * What Kafka's tool prints when a file displeases it. Of a gap it prints `206 is followed by 208`; that -1 is followed by
+ * the first offset of every segment but a partition's first is its way of beginning.
+ */
 const COMPLAINT =
-  /mismatch|non-?consecutive|out of order|isvalid: false|corrupt|exception|\berror\b|could not|unexpected|unknown|not valid|invalid/i
+  /mismatch|^\s*\d+ is followed by|out of order|isvalid: false|corrupt|exception|\berror\b|could not|unexpected|unknown|not valid|invalid/i
 
 /** Files in a log directory that the tool understands, by how it must be told to read them. */
 const KINDS = [
-  { glob: '!(__)*/*.log', options: ['--deep-iteration', '--print-data-log'] },
+  { glob: '[!_]*/*.log', options: ['--deep-iteration', '--print-data-log'] },
   { glob: '*/*.{index,timeindex,txnindex,snapshot}', options: [] },
   { glob: '__consumer_offsets-*/*.log', options: ['--offsets-decoder', '--deep-iteration'] },
   { glob: '__transaction_state-*/*.log', options: ['--transaction-log-decoder', '--deep-iteration'] },
@@ -25,7 +28,9 @@ export async function dumpLogDir(logDir: string): Promise<Dumped> {
   let count = 0
   const complaints: string[] = []
   for (const { glob, options } of KINDS) {
-    const files = globSync(glob, { cwd: logDir }).map(file => join(logDir, file))
+    const files = globSync(glob, { cwd: logDir })
+      .sort()
+      .map(file => join(logDir, file))
     if (files.length === 0) continue
     count += files.length
     const { code, stdout, stderr } = await kafkaTool('DumpLogSegments', [...options, '--files', files.join(',')])

@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { BrokerProcess } from './broker-process.ts'
 import { exitOnSignals } from './child-process.ts'
@@ -13,6 +11,7 @@ import { consumeByTime, consumeFromStart } from './scenarios/consume.ts'
 import { group, resumeGroups } from './scenarios/group.ts'
 import { produce } from './scenarios/produce.ts'
 import { PARTITIONS, Subject } from './scenarios/subject.ts'
+import { inDirectory } from './temporary-directory.ts'
 
 const USAGE = `Other people's Kafka clients against a broker.
 
@@ -24,7 +23,6 @@ const USAGE = `Other people's Kafka clients against a broker.
   --jobs N        clients side by side (default 2)
   --strict        a client whose toolchain is missing fails (also with CI=true); otherwise it is skipped
   --json FILE     the outcomes as JSON too
-  --keep          leave the brokers' folder and print where it is
 
 A test that fails against Kafka is wrong; run it there first.
 `
@@ -48,7 +46,6 @@ function readOptions() {
       jobs: { type: 'string', default: '2' },
       strict: { type: 'boolean', default: process.env.CI === 'true' },
       json: { type: 'string' },
-      keep: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   })
@@ -75,33 +72,31 @@ async function startTarget(dir: string): Promise<BrokerProcess> {
 async function runAll(): Promise<Outcome[]> {
   const found: Outcome[] = []
   const commands = await installAll(found)
-  const dir = mkdtempSync(join(tmpdir(), 'compatibility-'))
-  try {
+  await inDirectory('compatibility', async dir => {
     await using broker = await startTarget(dir)
     const subjects = commands.map(({ client, command }) => new Subject(client, command, broker, options.sample))
-    await eachOf(subjects, async subject => {
-      await record(found, subject, 'produce', () => produce(subject))
-      await record(found, subject, 'from start', () => consumeFromStart(subject))
-      await record(found, subject, 'by time', () => consumeByTime(subject))
-      for (const assignor of subject.assignors) await record(found, subject, assignor, () => group(subject, assignor))
-    })
+    await eachOf(subjects, subject => runScenarios(subject, found))
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       await broker.stop(signal)
       await broker.restart()
       const name = signal === 'SIGTERM' ? 'after restart' : 'after kill'
-      await eachOf(subjects, async subject => {
-        await record(found, subject, name, async () => [
-          ...(await consumeFromStart(subject)),
-          ...(await resumeGroups(subject)),
-        ])
-      })
+      await eachOf(subjects, subject => record(found, subject, name, () => runAgain(subject)))
     }
     await broker.stop()
-  } finally {
-    if (options.keep) console.log(`the brokers' folder is ${dir}`)
-    else rmSync(dir, { recursive: true, force: true })
-  }
+  })
   return found
+}
+
+async function runScenarios(subject: Subject, found: Outcome[]): Promise<void> {
+  await record(found, subject, 'produce', () => produce(subject))
+  await record(found, subject, 'from start', () => consumeFromStart(subject))
+  await record(found, subject, 'by time', () => consumeByTime(subject))
+  for (const assignor of subject.assignors) await record(found, subject, assignor, () => group(subject, assignor))
+}
+
+/** All that was there before the broker went down is there, and groups are where they were. */
+async function runAgain(subject: Subject): Promise<string[]> {
+  return [...(await consumeFromStart(subject)), ...(await resumeGroups(subject))]
 }
 
 /** One after another: installing is limited by the network and the compiler, and its errors should be easy to read. */

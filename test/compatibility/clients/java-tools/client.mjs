@@ -1,5 +1,5 @@
 // Kafka's own command line: each verb is one or more of its tools.
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -86,6 +86,7 @@ const LOGGING = `Configuration:
 async function member(bootstrap, { topic, group, assignor }) {
   const logging = join(tmpdir(), `compatibility-${process.pid}.yaml`)
   writeFileSync(logging, LOGGING)
+  process.once('exit', () => rmSync(logging, { force: true }))
   const strategy = assignor === 'eager' ? 'RangeAssignor' : 'CooperativeStickyAssignor'
   const settings = {
     'auto.offset.reset': 'earliest',
