@@ -1,0 +1,89 @@
+import type { Command } from 'commander'
+import { isUuid, randomUuid } from '../../base/uuid.ts'
+import { format } from '../../broker/format.ts'
+import { DiskError } from '../../io/disk.ts'
+import { consoleLogSink } from '../../io/node/console-log-sink.ts'
+import { nodeIo } from '../../io/node/node-io.ts'
+import { claimDirectory } from '../../storage/directory-claim.ts'
+import { createStorage } from '../../storage/storage.ts'
+import { addConfigFlags, type ConfigFlags, load } from '../load.ts'
+import { CommandFailure, ExitCode, print } from '../output.ts'
+
+interface FormatFlags extends ConfigFlags {
+  readonly clusterId?: string
+  readonly standalone?: true
+  readonly ignoreFormatted?: true
+  readonly json?: true
+}
+
+const example = `
+Examples:
+  millrace format --config server.properties --standalone
+  millrace format --config server.properties --standalone --cluster-id MkU3OEVBNTcwNTJENDM2Qg`
+
+export function addFormat(program: Command): void {
+  const command = program.command('format').description('Make log directories those of a new cluster.')
+  addConfigFlags(command)
+    .option('--cluster-id <id>', 'the cluster to belong to; a new id if not given')
+    .option('--standalone', 'this node is the only voter of its metadata quorum')
+    .option('--ignore-formatted', 'leave directories alone that are formatted already')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example)
+    .action((flags: FormatFlags) => run(flags))
+}
+
+async function run(flags: FormatFlags): Promise<void> {
+  const log = consoleLogSink()
+  const { config } = load(flags, line => log.write('warn', line))
+  const io = nodeIo({ log })
+  const ignore = () => {}
+  const faults = {
+    damaged: ignore,
+    readFailed: ignore,
+    directoryFull: ignore,
+    directoryWritable: ignore,
+    directoryFailed: ignore,
+  }
+  const context = createStorage({ io, faults })
+  if (config.controllerQuorumVoters.length === 0 && !flags.standalone) {
+    throw new CommandFailure(
+      'say --standalone, or set controller.quorum.voters: a new cluster needs to know its voters',
+      ExitCode.usage,
+    )
+  }
+  const clusterId = flags.clusterId ?? randomUuid(io.random)
+  if (!isUuid(clusterId))
+    throw new CommandFailure(`--cluster-id ${clusterId}: 22 characters of base64url are needed`, ExitCode.usage)
+  const directories: string[] = []
+  const formatted: string[] = []
+  for (const path of new Set([...config.logDirs, config.metadataLogDir])) {
+    const claim = await claimDirectory(context, path)
+    if (claim.type === 'unformatted') directories.push(path)
+    else if (claim.type === 'claimed') {
+      claim.lock.release()
+      if (!flags.ignoreFormatted) {
+        throw new CommandFailure(
+          `${path} is formatted already, for cluster ${claim.properties.clusterId}: say --ignore-formatted to leave it as it is`,
+        )
+      }
+      formatted.push(path)
+    } else if (claim.type === 'inUse') throw new CommandFailure(`${path} is in use by a broker: stop it first`)
+    else
+      throw new CommandFailure(
+        `${path} cannot be used: ${claim.type === 'damaged' ? claim.reason : claim.error.message}`,
+      )
+  }
+  try {
+    await format(io, context, { config, clusterId, directories, isStandalone: flags.standalone ?? false })
+  } catch (error) {
+    if (error instanceof DiskError) throw new CommandFailure(error.message)
+    throw error
+  }
+  const result = { clusterId, formatted: directories, alreadyFormatted: formatted }
+  print(result, flags.json, () =>
+    [
+      ...directories.map(path => `${path}: formatted for cluster ${clusterId}`),
+      ...formatted.map(path => `${path}: formatted already, left alone`),
+    ].join('\n'),
+  )
+}

@@ -1,0 +1,86 @@
+import type { Command } from 'commander'
+import pc from 'picocolors'
+import type { BoundListener } from '../../broker/broker.ts'
+import { type RunningBroker, startBroker } from '../../broker/start.ts'
+import { StartError } from '../../broker/start-error.ts'
+import type { LoadedConfig } from '../../config/load-config.ts'
+import { consoleLogSink } from '../../io/node/console-log-sink.ts'
+import { addConfigFlags, type ConfigFlags, load } from '../load.ts'
+import { CommandFailure, ExitCode } from '../output.ts'
+
+const example = `
+Examples:
+  millrace start                                     development: data in ./data, clients at localhost:9092
+  millrace start --config server.properties
+  millrace start -o listeners=PLAINTEXT://localhost:19092 -o log.dirs=/tmp/millrace`
+
+export function addStart(program: Command): void {
+  const command = program.command('start').description('Start a broker, and run it until Ctrl-C.')
+  addConfigFlags(command)
+    .addHelpText('after', example)
+    .action((flags: ConfigFlags) => run(flags))
+}
+
+async function run(flags: ConfigFlags): Promise<void> {
+  const log = consoleLogSink()
+  const loaded = load(flags, line => log.write('warn', line))
+  let failed: ((reason: Error) => void) | undefined
+  const stopped = new Promise<Error | undefined>(resolve => {
+    failed = resolve
+    // A second signal ends the process at once.
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve(undefined))
+  })
+  const running = await start(loaded, log, reason => failed?.(reason))
+  process.stdout.write(banner(running, loaded))
+  const reason = await stopped
+  if (reason !== undefined) process.exit(ExitCode.failed)
+  process.stdout.write('Stopping: answering what is under way, syncing, marking the directories clean.\n')
+  await running.close()
+  process.exit(ExitCode.ok)
+}
+
+async function start(
+  loaded: LoadedConfig,
+  log: ReturnType<typeof consoleLogSink>,
+  failed: (reason: Error) => void,
+): Promise<RunningBroker> {
+  try {
+    return await startBroker({ loaded, log, failed, formatsEmptyDirectories: loaded.isDevelopment })
+  } catch (error) {
+    if (error instanceof StartError) throw new CommandFailure(error.message)
+    throw error
+  }
+}
+
+function banner({ broker, adminPort }: RunningBroker, loaded: LoadedConfig): string {
+  const { adminListener, logDirs } = broker.config
+  const [first] = broker.listeners
+  const lines = [
+    '',
+    `${pc.bold('Millrace')} is ready. Node ${broker.nodeId} of cluster ${broker.clusterId}.`,
+    `  clients    ${broker.listeners.map(addressOf).join(', ')}`,
+    `  data       ${logDirs.join(', ')}`,
+  ]
+  if (adminListener !== undefined) lines.push(`  metrics    http://${adminListener.host}:${adminPort}/metrics`)
+  if (loaded.isDevelopment) {
+    lines.push('  profile    development: internal topics with one replica, data folder formatted when it is empty')
+  }
+  lines.push('', 'Try, in another terminal:', ...suggestions(first), '', 'Ctrl-C stops it.', '')
+  return `${lines.join('\n')}\n`
+}
+
+function addressOf({ advertisedHost, advertisedPort }: BoundListener): string {
+  return `${advertisedHost}:${advertisedPort}`
+}
+
+/** From a checkout the command is an npm script. */
+function suggestions(listener: BoundListener | undefined): string[] {
+  const millrace = process.env.npm_lifecycle_event === undefined ? 'millrace' : 'npm run -s millrace --'
+  const isDefault = listener?.advertisedPort === 9092
+  const at = listener === undefined || isDefault ? '' : ` -b ${addressOf(listener)}`
+  return [
+    `  ${millrace} topic create orders --partitions 3${at}`,
+    `  echo hello | ${millrace} produce orders${at}`,
+    `  ${millrace} consume orders --from-beginning --exit${at}`,
+  ]
+}

@@ -1,0 +1,55 @@
+import Table from 'cli-table3'
+
+/** Exit codes (docs/cli.md): 0 done, 1 failed, 2 called wrongly, 3 could not be checked. */
+export const ExitCode = { ok: 0, failed: 1, usage: 2, notChecked: 3 } as const
+
+/** A failure that is the whole story: its message goes to stderr, without a stack. */
+export class CommandFailure extends Error {
+  override readonly name = 'CommandFailure'
+  readonly exitCode: number
+
+  constructor(message: string, exitCode: number = ExitCode.failed) {
+    super(message)
+    this.exitCode = exitCode
+  }
+}
+
+/** Data goes to stdout: JSON when it is asked for, otherwise what `text` makes of it. */
+export function print<T>(value: T, json: boolean | undefined, text: (value: T) => string): void {
+  process.stdout.write(`${json ? JSON.stringify(value, replaceBigints) : text(value)}\n`)
+}
+
+/** One JSON object a line, for commands that go on. */
+export function printLine(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value, replaceBigints)}\n`)
+}
+
+function replaceBigints(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? Number(value) : value
+}
+
+/** A table without lines, as kubectl and rpk print: columns are cut apart by two spaces. */
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly (string | number | boolean | null)[])[],
+): string {
+  const plain = new Table({
+    head: head.map(name => name.toUpperCase()),
+    chars: {
+      ...{ top: '', 'top-mid': '', 'top-left': '', 'top-right': '', bottom: '', 'bottom-mid': '', 'bottom-left': '' },
+      ...{
+        'bottom-right': '',
+        left: '',
+        'left-mid': '',
+        mid: '',
+        'mid-mid': '',
+        right: '',
+        'right-mid': '',
+        middle: '  ',
+      },
+    },
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
+  })
+  for (const row of rows) plain.push(row.map(cell => (cell === null ? '-' : String(cell))))
+  return plain.toString().replaceAll(/ +$/gm, '')
+}
