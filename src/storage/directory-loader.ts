@@ -66,6 +66,7 @@ class DirectoryLoader implements LoadedDirectory {
   #recoveryPoints = new Map<string, number>()
   #logStarts = new Map<string, number>()
   #highWatermarks = new Map<string, number>()
+  #cleaned = new Map<string, number>()
   #isClean = false
   #isPageCacheKept = false
   #partitions = 0
@@ -88,6 +89,7 @@ class DirectoryLoader implements LoadedDirectory {
     this.#recoveryPoints = this.#checkpoint('recovery-point-offset-checkpoint')
     this.#logStarts = this.#checkpoint('log-start-offset-checkpoint')
     this.#highWatermarks = this.#checkpoint('replication-offset-checkpoint')
+    this.#cleaned = this.#checkpoint('cleaner-offset-checkpoint')
     const names = disk.list(this.#path).flatMap(({ name, isDirectory }) => {
       const parsed = isDirectory ? parsePartitionDirectoryName(name) : undefined
       return parsed === undefined || parsed.topic === metadataTopic ? [] : [{ name, ...parsed }]
@@ -152,6 +154,7 @@ class DirectoryLoader implements LoadedDirectory {
       recoveryPoint: this.#recoveryPoints.get(name) ?? 0,
       logStartOffset: this.#logStarts.get(name) ?? 0,
       highWatermark: this.#highWatermarks.get(name) ?? 0,
+      cleanedOffset: this.#cleaned.get(name) ?? 0,
       damageFound: damage => this.#context.faults.damaged(damage),
       progress: bytes => {
         this.#recoveredBytes += bytes

@@ -66,6 +66,8 @@ export class LogDirectories {
   readonly #logs = new Map<string, SegmentedLog>()
   readonly #unopened: UnopenedPartition[] = []
   readonly #timers = new Set<Timer>()
+  readonly #unsynced: SegmentedLog[] = []
+  #syncing = 0
   #isClosed = false
 
   private constructor(context: StorageContext, claims: readonly ClaimedDirectory[]) {
@@ -124,7 +126,23 @@ export class LogDirectories {
     const log = new SegmentedLog(this.#context, directory, loaded)
     directory.add(log)
     this.#logs.set(keyOf(topicId, partition), log)
+    this.#syncNew(log)
     return { type: 'created', log }
+  }
+
+  /** New logs become durable in the background, a few at a time. */
+  #syncNew(log: SegmentedLog): void {
+    this.#unsynced.push(log)
+    if (this.#syncing < syncsAtOnce) void this.#syncNext()
+  }
+
+  async #syncNext(): Promise<void> {
+    this.#syncing++
+    for (let log = this.#unsynced.shift(); log !== undefined; log = this.#unsynced.shift()) {
+      // What fails has taken the directory offline, or the log is deleted.
+      await log.flush().catch(error => assert(error instanceof DiskError, 'a disk rejects with disk errors only'))
+    }
+    this.#syncing--
   }
 
   /**
@@ -132,7 +150,7 @@ export class LogDirectories {
    * them is still good.
    */
   delete(log: SegmentedLog): void {
-    const { directory } = log
+    const directory = this.#directoryOf(log)
     log.abandon()
     this.#logs.delete(keyOf(log.topicId, log.partition))
     directory.remove(log)
@@ -146,7 +164,7 @@ export class LogDirectories {
       directory.writeFailed(error)
       return
     }
-    this.#after(log.config.fileDeleteDelayMs, () => this.#remove(directory, renamed))
+    directory.after(log.config.fileDeleteDelayMs, () => this.#remove(directory, renamed))
   }
 
   /**
@@ -188,6 +206,12 @@ export class LogDirectories {
     }, undefined)
   }
 
+  #directoryOf(log: SegmentedLog): LogDirectory {
+    const directory = this.directories.find(one => one === log.directory)
+    assert(directory !== undefined, 'a log lies in one of the log directories')
+    return directory
+  }
+
   #isTaken(name: string): boolean {
     if (this.#unopened.some(partition => partition.name === name)) return true
     return this.directories.some(directory => directory.logs.has(name))
@@ -227,6 +251,7 @@ export class LogDirectories {
 }
 
 const closesAtOnce = 8
+const syncsAtOnce = 4
 
 /** Closes them a few at a time. Rejects with the first error, after all have been tried. */
 async function closeAll(logs: readonly SegmentedLog[]): Promise<void> {

@@ -4,6 +4,7 @@ import {
   decodePartitionMetadata,
   encodePartitionMetadata,
   leaderEpochFileName,
+  parseSegmentFileName,
   partitionMetadataFileName,
   segmentFileName,
 } from '../core/log/file-names.ts'
@@ -11,6 +12,8 @@ import { LeaderEpochs } from '../core/log/leader-epochs.ts'
 import type { LogConfig } from '../core/log/partition-log.ts'
 import { ProducerStates } from '../core/log/producer-states.ts'
 import { planSegments, type SegmentPlan } from '../core/log/segment-plan.ts'
+import type { Disk } from '../io/disk.ts'
+import { scanBatches } from './batch-scan.ts'
 import { type RecoveringLog, recoverLog } from './log-recovery.ts'
 import type { LoadedLog } from './log-state.ts'
 import { loadSnapshot, producerStatesBefore } from './producer-recovery.ts'
@@ -35,6 +38,8 @@ export interface LoadRequest {
   readonly recoveryPoint: number
   readonly logStartOffset: number
   readonly highWatermark: number
+  /** Below it the cleaner has been at work, also if the topic is not compacted any more. */
+  readonly cleanedOffset: number
   /** Recovery found bytes that cannot be read. */
   readonly damageFound: (damage: Damage) => void
   /** Bytes that recovery has read. */
@@ -56,7 +61,7 @@ export function newLog(
   context: StorageContext,
   { topicId, topic, partition, path, config }: Pick<LoadRequest, 'topicId' | 'topic' | 'partition' | 'path' | 'config'>,
 ): LoadedLog {
-  const home: LogHome = { path, indexIntervalBytes: config.indexIntervalBytes }
+  const home: LogHome = homeOf(path, config, 0)
   const { wallMs } = context.clock.now()
   const segment = new Segment(home, 0, { createdWallMs: wallMs, jitterMs: 0, isOnDisk: true })
   segment.indexes = new SegmentIndexes()
@@ -76,6 +81,11 @@ export function newLog(
   }
 }
 
+function homeOf(path: string, config: LogConfig, cleanedOffset: number): LogHome {
+  const gapsBelow = config.isCompacted ? Number.POSITIVE_INFINITY : cleanedOffset
+  return { path, indexIntervalBytes: config.indexIntervalBytes, gapsBelow, requestFlush: () => undefined }
+}
+
 /** The topic id that a partition's directory says; undefined when it says none. Throws `DiskError`. */
 export function readTopicId(context: StorageContext, path: string): Uuid | undefined {
   const bytes = context.disk.readSmallFile(`${path}/${partitionMetadataFileName}`, 4096)
@@ -85,7 +95,7 @@ export function readTopicId(context: StorageContext, path: string): Uuid | undef
 /** Reads a log from its files. After a clean shutdown no batch is read. Rejects with `DiskError`. */
 export async function loadLog(context: StorageContext, request: LoadRequest): Promise<LoadedLog> {
   const { path, config } = request
-  const home: LogHome = { path, indexIntervalBytes: config.indexIntervalBytes }
+  const home: LogHome = homeOf(path, config, request.cleanedOffset)
   const plan = await completeOperations(context, path)
   const segments = listSegments(context, home, plan, request.logStartOffset)
   const producers = new ProducerStates()
@@ -156,10 +166,29 @@ function beginAnew(
 async function completeOperations(context: StorageContext, path: string): Promise<SegmentPlan> {
   const { disk } = context
   const names = disk.list(path).map(({ name }) => name)
-  const plan = planSegments(names, () => undefined)
+  const ends = new Map<number, number>()
+  for (const name of names) {
+    const file = parseSegmentFileName(name)
+    if (file?.kind === 'log' && file.suffix === 'swap')
+      ends.set(file.offset, await endOfSwap(disk, `${path}/${name}`, file.offset))
+  }
+  const plan = planSegments(names, offset => ends.get(offset))
   for (const name of plan.remove) await disk.remove(`${path}/${name}`)
   for (const { from, to } of plan.rename) disk.rename(`${path}/${from}`, `${path}/${to}`)
+  if (plan.rename.length > 0) await disk.syncDirectory(path)
   return plan
+}
+
+/** The offset after the last batch of a segment that is to replace others. */
+async function endOfSwap(disk: Disk, path: string, baseOffset: number): Promise<number> {
+  const file = disk.open(path, 'read')
+  try {
+    const place = { from: baseOffset, to: Number.POSITIVE_INFINITY, isContiguous: false, minLeaderEpoch: 0 }
+    const scan = await scanBatches(file, { position: 0, end: file.sizeBytes, place }, () => undefined)
+    return scan.place.from
+  } finally {
+    file.release()
+  }
 }
 
 function listSegments(context: StorageContext, home: LogHome, plan: SegmentPlan, logStartOffset: number): SegmentList {

@@ -1,5 +1,5 @@
 const firstCapacity = 16
-const noBytes = Buffer.alloc(0)
+const noBytes: Buffer = Buffer.alloc(0)
 
 /** Entries of equal size one after the other in a buffer that doubles when it is full. Empty ones take no memory. */
 export class GrowingEntries {
