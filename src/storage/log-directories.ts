@@ -5,11 +5,13 @@ import { partitionDirectoryName, renamedDirectoryName } from '../core/log/file-n
 import type { LogConfig } from '../core/log/partition-log.ts'
 import type { Timer } from '../io/clock.ts'
 import { DiskError } from '../io/disk.ts'
+import { writeCleanEnds } from './clean-ends.ts'
 import type { ClaimedDirectory } from './directory-claim.ts'
 import { writeCleanShutdown } from './directory-files.ts'
 import { type LoadProgress, loadDirectory, type UnopenedPartition } from './directory-loader.ts'
 import type { LogDirectory } from './log-directory.ts'
 import { createLogFiles, newLog } from './log-loader.ts'
+import { Scrubber } from './scrubber.ts'
 import { SegmentedLog } from './segmented-log.ts'
 import type { StorageContext } from './storage-context.ts'
 
@@ -179,13 +181,15 @@ export class LogDirectories {
   }
 
   async #closeDirectory({ directory, lock }: ClaimedDirectory, brokerEpoch: number): Promise<void> {
-    const logs = [...this.#logs.values()].filter(log => log.directory === directory)
+    const logs = this.#logsOf(directory)
     try {
       await closeAll(logs)
       if (directory.isOffline) return
       await directory.saveRecoveryPoints()
       await directory.saveLogStarts()
       await directory.saveHighWatermarks()
+      const ends = new Map(logs.map(log => [partitionDirectoryName(log.topic, log.partition), log.cleanEnd]))
+      await writeCleanEnds(this.#context.disk, directory.path, ends)
       if (!directory.hasFailed && directory.isWritable)
         await writeCleanShutdown(this.#context.disk, directory.path, brokerEpoch)
     } catch (error) {
@@ -230,6 +234,32 @@ export class LogDirectories {
     this.#every(intervals.recoveryPointCheckpointMs, directory => directory.saveRecoveryPoints())
     this.#every(intervals.logStartCheckpointMs, directory => directory.saveLogStarts())
     this.#every(intervals.highWatermarkCheckpointMs, directory => directory.saveHighWatermarks())
+    this.#every(intervals.retentionCheckMs, directory => this.#applyRetention(directory))
+    this.#every(flushCheckMs, directory => this.#flushOld(directory))
+    for (const directory of this.directories) {
+      const { scrubBytesPerSecond } = this.#context.limits
+      new Scrubber(directory, scrubBytesPerSecond, () => this.#logsOf(directory)).start()
+    }
+  }
+
+  #logsOf(directory: LogDirectory): SegmentedLog[] {
+    return [...this.#logs.values()].filter(log => log.directory === directory)
+  }
+
+  async #applyRetention(directory: LogDirectory): Promise<void> {
+    const { clock } = this.#context
+    let startMs = clock.now().monotonicMs
+    for (const log of this.#logsOf(directory)) {
+      await log.applyRetention(clock.now().wallMs)
+      if (clock.now().monotonicMs - startMs < yieldAfterMs) continue
+      await clock.yieldTurn()
+      startMs = clock.now().monotonicMs
+    }
+  }
+
+  async #flushOld(directory: LogDirectory): Promise<void> {
+    const { monotonicMs } = this.#context.clock.now()
+    for (const log of this.#logsOf(directory)) log.flushOlderThan(monotonicMs)
   }
 
   #every(intervalMs: number, act: (directory: LogDirectory) => Promise<void>): void {
@@ -250,6 +280,9 @@ export class LogDirectories {
   }
 }
 
+/** How often `flush.ms` is looked at. */
+const flushCheckMs = 1000
+const yieldAfterMs = 5
 const closesAtOnce = 8
 const syncsAtOnce = 4
 

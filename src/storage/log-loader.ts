@@ -14,11 +14,14 @@ import { ProducerStates } from '../core/log/producer-states.ts'
 import { planSegments, type SegmentPlan } from '../core/log/segment-plan.ts'
 import type { Disk } from '../io/disk.ts'
 import { scanBatches } from './batch-scan.ts'
+import type { CleanEnd } from './clean-ends.ts'
 import { type RecoveringLog, recoverLog } from './log-recovery.ts'
 import type { LoadedLog } from './log-state.ts'
 import { loadSnapshot, producerStatesBefore } from './producer-recovery.ts'
 import { type LogHome, Segment, SegmentIndexes } from './segment.ts'
+import { loadIndexes } from './segment-indexes.ts'
 import { SegmentList } from './segment-list.ts'
+import { indexedPosition } from './segment-locator.ts'
 import { scanSegment } from './segment-scan.ts'
 import type { StorageContext } from './storage-context.ts'
 import type { Damage } from './storage-faults.ts'
@@ -40,6 +43,8 @@ export interface LoadRequest {
   readonly highWatermark: number
   /** Below it the cleaner has been at work, also if the topic is not compacted any more. */
   readonly cleanedOffset: number
+  /** How a clean shutdown of Millrace left the log; undefined after one of Kafka. */
+  readonly cleanEnd: CleanEnd | undefined
   /** Recovery found bytes that cannot be read. */
   readonly damageFound: (damage: Damage) => void
   /** Bytes that recovery has read. */
@@ -227,7 +232,7 @@ async function findCleanEnd(
   segments: SegmentList,
   producers: ProducerStates,
   plan: SegmentPlan,
-  { recoveryPoint, path }: LoadRequest,
+  { recoveryPoint, path, cleanEnd }: LoadRequest,
 ): Promise<boolean> {
   const { active } = segments
   assert(!active.isSealed, 'the last segment is the active one')
@@ -237,5 +242,24 @@ async function findCleanEnd(
     if (!loadSnapshot(context, producers, path, recoveryPoint)) return false
   } else if (recoveryPoint > 0) return false
   active.nextOffset = recoveryPoint
-  return true
+  if (cleanEnd === undefined) return endsAt(context, segments, recoveryPoint)
+  const { baseOffset, sizeBytes, endOffset } = cleanEnd
+  return baseOffset === active.baseOffset && sizeBytes === active.sizeBytes && endOffset === recoveryPoint
+}
+
+/** Whether the batches from the last index entry on lead to this offset and to the end of the file. */
+async function endsAt(context: StorageContext, segments: SegmentList, endOffset: number): Promise<boolean> {
+  const { active } = segments
+  if (active.sizeBytes === 0) return true
+  await loadIndexes(context, segments, active)
+  const position = indexedPosition(active, Number.MAX_SAFE_INTEGER)
+  const file = context.openFiles.use(active)
+  file.retain()
+  try {
+    const place = { ...active.placeOfFirst(), isContiguous: false }
+    const scan = await scanBatches(file, { position, end: active.sizeBytes, place }, () => undefined)
+    return scan.problem === undefined && scan.place.from === endOffset
+  } finally {
+    file.release()
+  }
 }

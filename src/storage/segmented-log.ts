@@ -18,10 +18,12 @@ import type {
 } from '../core/log/partition-log.ts'
 import type { ProducerEntry } from '../core/log/producer-entry.ts'
 import { DiskError, type FileRange } from '../io/disk.ts'
+import type { CleanEnd } from './clean-ends.ts'
 import { LogAppender } from './log-appender.ts'
 import type { DirectoryOfLog } from './log-directory.ts'
 import { LogFlusher } from './log-flusher.ts'
 import { LogReader, type ReadResult } from './log-reader.ts'
+import { type ScrubCursor, type ScrubStep, scrub } from './log-scrub.ts'
 import { type LoadedLog, LogState } from './log-state.ts'
 import { LogTrimmer } from './log-trimmer.ts'
 import type { StorageContext } from './storage-context.ts'
@@ -206,6 +208,17 @@ export class SegmentedLog implements PartitionLog<FileRange> {
   /** Begins a new segment, if the active one holds anything. */
   roll(): void {
     this.#appender.roll()
+  }
+
+  /** Reads a part of the log again and checks it. Rejects with `DiskError`. */
+  scrub(cursor: ScrubCursor | undefined, maxBytes: number): Promise<ScrubStep> {
+    return scrub(this.#state, cursor, maxBytes)
+  }
+
+  /** What a clean shutdown leaves of the active segment. */
+  get cleanEnd(): CleanEnd {
+    const { baseOffset, sizeBytes, nextOffset } = this.#state.segments.active
+    return { baseOffset, sizeBytes, endOffset: nextOffset }
   }
 
   /** `flush.ms`: asks for a sync of what has been written for too long. */
