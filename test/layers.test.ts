@@ -57,7 +57,7 @@ const mayImport: Record<string, readonly string[]> = {
     ],
     ...['node:module', 'node:async_hooks'],
   ],
-  testing: ['base', 'io', 'broker', 'client', 'config', 'io/node'],
+  testing: ['base', 'io', 'broker', 'client', 'config', 'io/node', 'node:'],
   cli: ['*'],
 }
 

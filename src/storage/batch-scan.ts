@@ -1,84 +1,78 @@
 import type { DiskFile } from '../io/disk.ts'
-import {
-  batchHeaderBytes,
-  batchSizeAt,
-  corrupt,
-  isCrcValid,
-  readBaseOffset,
-  readLastOffset,
-  readLastOffsetDelta,
-  readMagic,
-  truncated,
-} from '../records/batch.ts'
+import { batchHeaderBytes, batchSizeAt, corrupt, readBatchSize, truncated } from '../records/batch.ts'
+import { type BatchPlace, findBatchProblem, storedLastOffset, storedLeaderEpoch } from './stored-batch.ts'
 
 export const scanWindowBytes = 1024 * 1024
-
-/** Which offsets the batches of a file may have. */
-export interface OffsetBounds {
-  /** The next batch does not begin below this. */
-  readonly from: number
-  /** No batch reaches this. */
-  readonly to: number
-}
-
-/** Why the bytes at a position are no batch of this log; undefined when they are one. The batch is whole: `size` bytes at `at`. */
-export function findBatchProblem(bytes: Buffer, at: number, size: number, bounds: OffsetBounds): string | undefined {
-  if (readMagic(bytes, at) !== 2) return `the batch has magic ${readMagic(bytes, at)}`
-  if (!isCrcValid(bytes, at, size)) return 'the CRC of the batch is wrong'
-  const baseOffset = readBaseOffset(bytes, at)
-  if (readLastOffsetDelta(bytes, at) < 0) return 'the batch ends before it begins'
-  if (!(baseOffset >= bounds.from)) return `the batch has offset ${baseOffset}, below ${bounds.from}`
-  if (!(readLastOffset(bytes, at) < bounds.to)) return `the batch reaches offset ${readLastOffset(bytes, at)}`
-  return undefined
-}
 
 /** Sees a valid batch; the bytes are valid only during the call. It ends the scan by answering `stop`. */
 export type BatchVisitor = (bytes: Buffer, at: number, position: number, size: number) => unknown
 
-/** Where a scan ended: at the end, or at bytes that are not a whole and valid batch. */
+export interface ScanRange {
+  readonly position: number
+  readonly end: number
+  /** Of the first batch. */
+  readonly place: BatchPlace
+}
+
+/** Where a scan ended: at the end, where the visitor stopped it, or at bytes that are not a whole and valid batch. */
 export interface ScanEnd {
   readonly position: number
-  /** The offset after the last valid batch. */
-  readonly nextOffset: number
+  /** Of the batch that would come next. */
+  readonly place: BatchPlace
   readonly problem: string | undefined
 }
 
 /**
- * Checks the batches of a file from `position` to `end`, one after the other, and shows each valid one to `visit`.
- * Rejects with `DiskError`.
+ * Checks the batches of a part of a file, which begins with a batch, one after the other, and shows each valid one to
+ * `visit`. Rejects with `DiskError`.
  */
-export async function scanBatches(
-  file: DiskFile,
-  range: { position: number; end: number; bounds: OffsetBounds },
-  visit: BatchVisitor,
-): Promise<ScanEnd> {
-  let { position } = range
-  let nextOffset = range.bounds.from
+export async function scanBatches(file: DiskFile, range: ScanRange, visit: BatchVisitor): Promise<ScanEnd> {
+  let { position, place } = range
   let windowBytes = scanWindowBytes
   while (position < range.end) {
     const bytes = await file.read(position, Math.min(windowBytes, range.end - position))
-    windowBytes = scanWindowBytes
-    let at = 0
-    let problem: string | undefined
-    for (;;) {
-      const size = batchSizeAt(bytes, at)
-      if (size === truncated) break
-      if (size === corrupt) problem = 'there is no batch here'
-      else problem = findBatchProblem(bytes, at, size, { from: nextOffset, to: range.bounds.to })
-      if (problem !== undefined) break
-      const isOver = visit(bytes, at, position + at, size)
-      nextOffset = readLastOffset(bytes, at) + 1
-      at += size
-      if (isOver === 'stop') return { position: position + at, nextOffset, problem: undefined }
+    const step = scanWindow(bytes, position, place, visit)
+    position += step.length
+    place = step.place
+    if (step.isOver) return { position, place, problem: step.problem }
+    if (step.length > 0) {
+      windowBytes = scanWindowBytes
+      continue
     }
-    position += at
-    if (problem !== undefined) return { position, nextOffset, problem }
-    if (at > 0) continue
-    const needed = bytes.length < batchHeaderBytes ? Number.POSITIVE_INFINITY : bytes.readInt32BE(8) + 12
-    if (position + needed > range.end || bytes.length < Math.min(windowBytes, range.end - position)) {
-      return { position, nextOffset, problem: 'the batch is cut off' }
-    }
+    // The first batch of the window is not whole: it is larger than the window, or cut off.
+    const needed = bytes.length < batchHeaderBytes ? Number.POSITIVE_INFINITY : readBatchSize(bytes, 0)
+    if (position + needed > range.end || needed <= bytes.length)
+      return { position, place, problem: 'the batch is cut off' }
     windowBytes = needed
   }
-  return { position, nextOffset, problem: undefined }
+  return { position, place, problem: undefined }
+}
+
+interface WindowStep {
+  /** Bytes of valid batches. */
+  readonly length: number
+  readonly place: BatchPlace
+  readonly problem: string | undefined
+  readonly isOver: boolean
+}
+
+function scanWindow(bytes: Buffer, position: number, first: BatchPlace, visit: BatchVisitor): WindowStep {
+  let place = first
+  let at = 0
+  for (;;) {
+    const size = batchSizeAt(bytes, at)
+    if (size === truncated) return { length: at, place, problem: undefined, isOver: false }
+    const problem = size === corrupt ? 'there is no batch here' : findBatchProblem(bytes, at, size, place)
+    if (problem !== undefined) return { length: at, place, problem, isOver: true }
+    const isOver = visit(bytes, at, position + at, size) === 'stop'
+    place = placeAfter(bytes, at, place)
+    at += size
+    if (isOver) return { length: at, place, problem: undefined, isOver }
+  }
+}
+
+/** Where the batch belongs that follows the one at `at`. */
+export function placeAfter(bytes: Buffer, at: number, { to, isContiguous, minLeaderEpoch }: BatchPlace): BatchPlace {
+  const from = storedLastOffset(bytes, at) + 1
+  return { from, to, isContiguous, minLeaderEpoch: Math.max(minLeaderEpoch, storedLeaderEpoch(bytes, at)) }
 }

@@ -2,9 +2,11 @@ import { assert } from '../base/assert.ts'
 import {
   type PartitionDirectoryName,
   parsePartitionDirectoryName,
+  partitionMetadataFileName,
   renamedDirectoryName,
 } from '../core/log/file-names.ts'
 import { DiskError } from '../io/disk.ts'
+import { type CleanEnd, readCleanEnds, removeCleanEnds } from './clean-ends.ts'
 import type { ClaimedDirectory } from './directory-claim.ts'
 import { type OffsetCheckpointName, readOffsetCheckpoint, removeCleanShutdown } from './directory-files.ts'
 import type { OpenOptions } from './log-directories.ts'
@@ -66,6 +68,8 @@ class DirectoryLoader implements LoadedDirectory {
   #recoveryPoints = new Map<string, number>()
   #logStarts = new Map<string, number>()
   #highWatermarks = new Map<string, number>()
+  #cleaned = new Map<string, number>()
+  #cleanEnds: Map<string, CleanEnd> | undefined
   #isClean = false
   #isPageCacheKept = false
   #partitions = 0
@@ -83,11 +87,14 @@ class DirectoryLoader implements LoadedDirectory {
     const { disk } = this.#context
     this.#isClean = this.#claim.cleanShutdown !== undefined
     this.#isPageCacheKept = this.#isSameBoot()
+    this.#cleanEnds = readCleanEnds(disk, this.#path)
+    if (this.#cleanEnds !== undefined) await removeCleanEnds(disk, this.#path)
     if (this.#isClean) await removeCleanShutdown(disk, this.#path)
     if (this.#options.bootId !== undefined) disk.writeSmallFile(`${this.#path}/${bootFileName}`, this.#bootFile())
     this.#recoveryPoints = this.#checkpoint('recovery-point-offset-checkpoint')
     this.#logStarts = this.#checkpoint('log-start-offset-checkpoint')
     this.#highWatermarks = this.#checkpoint('replication-offset-checkpoint')
+    this.#cleaned = this.#checkpoint('cleaner-offset-checkpoint')
     const names = disk.list(this.#path).flatMap(({ name, isDirectory }) => {
       const parsed = isDirectory ? parsePartitionDirectoryName(name) : undefined
       return parsed === undefined || parsed.topic === metadataTopic ? [] : [{ name, ...parsed }]
@@ -139,8 +146,15 @@ class DirectoryLoader implements LoadedDirectory {
   async #open({ name, topic, partition }: { name: string; topic: string; partition: number }): Promise<void> {
     const path = `${this.#path}/${name}`
     const topicId = readTopicId(this.#context, path)
-    if (topicId === undefined) return this.#leave(name, 'partition.metadata is missing or damaged')
-    if (this.#options.isStray({ topic, topicId, partition })) return this.#setAside(name, topic, partition)
+    if (topicId === undefined) {
+      if (this.#wasNeverFlushed(name)) this.#setAside(name, topic, partition, 'it was being made when the broker ended')
+      else this.#leave(name, 'partition.metadata is missing or damaged')
+      return
+    }
+    if (this.#options.isStray({ topic, topicId, partition })) {
+      this.#setAside(name, topic, partition, 'the cluster does not know the partition')
+      return
+    }
     const loaded = await loadLog(this.#context, {
       topicId,
       topic,
@@ -152,6 +166,8 @@ class DirectoryLoader implements LoadedDirectory {
       recoveryPoint: this.#recoveryPoints.get(name) ?? 0,
       logStartOffset: this.#logStarts.get(name) ?? 0,
       highWatermark: this.#highWatermarks.get(name) ?? 0,
+      cleanEnd: this.#cleanEnds?.get(name),
+      cleanedOffset: this.#cleaned.get(name) ?? 0,
       damageFound: damage => this.#context.faults.damaged(damage),
       progress: bytes => {
         this.#recoveredBytes += bytes
@@ -166,11 +182,17 @@ class DirectoryLoader implements LoadedDirectory {
     this.unopened.push({ directory: this.#path, name, reason })
   }
 
-  #setAside(name: string, topic: string, partition: number): void {
+  /** The file that identifies a partition is synced before anything else of it. */
+  #wasNeverFlushed(name: string): boolean {
+    const status = this.#context.disk.status(`${this.#path}/${name}/${partitionMetadataFileName}`)
+    return (status?.sizeBytes ?? 0) === 0 && !this.#recoveryPoints.has(name)
+  }
+
+  #setAside(name: string, topic: string, partition: number, reason: string): void {
     const id = this.#context.random.bytes(16).toString('hex')
     const to = renamedDirectoryName({ topic, partition }, 'stray', id)
     this.#context.disk.rename(`${this.#path}/${name}`, `${this.#path}/${to}`)
-    this.#leave(to, 'the cluster does not know the partition')
+    this.#leave(to, reason)
   }
 
   #removeSoon(path: string): void {

@@ -40,6 +40,18 @@ export class Intervals {
     return Number.POSITIVE_INFINITY
   }
 
+  /** Forgets what lies between. */
+  remove(from: number, to: number): void {
+    const kept: number[] = []
+    for (let at = 0; at < this.#bounds.length; at += 2) {
+      const start = this.#bounds[at]
+      const end = this.#bounds[at + 1]
+      if (start < Math.min(end, from)) kept.push(start, Math.min(end, from))
+      if (Math.max(start, to) < end) kept.push(Math.max(start, to), end)
+    }
+    this.#bounds = kept
+  }
+
   /** Forgets all from `end` on. */
   truncate(end: number): void {
     while (this.#bounds.length > 0 && this.#bounds[this.#bounds.length - 2] >= end) this.#bounds.length -= 2

@@ -9,11 +9,9 @@ import {
   batchSizeAt,
   readBaseOffset,
   readBatchSize,
-  readLastOffset,
-  readMaxTimestamp,
   readPartitionLeaderEpoch,
 } from '../records/batch.ts'
-import { findBatchProblem } from './batch-scan.ts'
+import { checkBatchRun } from '../records/batch-run.ts'
 import type { LogFlusher } from './log-flusher.ts'
 import type { LogReader } from './log-reader.ts'
 import type { LogState } from './log-state.ts'
@@ -21,6 +19,7 @@ import { LogWriter, maxGatheredBytes, type Write } from './log-writer.ts'
 import { refuse, reserveBatch } from './reservation.ts'
 import { Segment, SegmentIndexes } from './segment.ts'
 import { loadIndexesNow } from './segment-indexes.ts'
+import { isLegacy, storedLastOffset, storedLeaderEpoch, storedMaxTimestamp } from './stored-batch.ts'
 import { TailCache } from './tail-cache.ts'
 
 /** Takes batches into one log, and brings it back to where it was when they could not be written. */
@@ -81,18 +80,24 @@ export class LogAppender {
   }
 
   writeCompleted(write: Write): void {
-    if (this.#state.isClosed) return
+    const state = this.#state
+    if (state.isAbandoned) return
+    // Whoever waits for this batch must not be told that it is kept: nothing of the directory is certain any more.
+    if (state.directory.isOffline) {
+      state.listener.appendsFailed({ fromOffset: write.fromOffset, isOffline: true })
+      return
+    }
     const { segment, endOffset, mark } = write
     this.#flusher.writeCompleted({ offset: endOffset, segment, position: mark.sizeBytes + write.byteLength })
   }
 
   fileCreated(): void {
-    this.#state.isNameSynced = false
+    this.#state.nameChanges++
   }
 
   writesFailed(first: Write, error: DiskError): void {
     const state = this.#state
-    if (state.isClosed) return
+    if (state.isAbandoned) return
     const { segment, mark, fromOffset } = first
     for (const dropped of state.segments.removeAfter(segment))
       assert(!dropped.isOnDisk, 'a new segment waits for the old')
@@ -151,8 +156,8 @@ export class LogAppender {
         createdWallMs: active.createdWallMs,
         jitterMs: active.jitterMs,
         batchBytes: readBatchSize(bytes, at),
-        batchLastOffset: readLastOffset(bytes, at),
-        batchMaxTimestamp: readMaxTimestamp(bytes, at),
+        batchLastOffset: storedLastOffset(bytes, at),
+        batchMaxTimestamp: storedMaxTimestamp(bytes, at),
         wallMs: context.clock.now().wallMs,
       },
       config,
@@ -167,7 +172,7 @@ export class LogAppender {
     if (active.sizeBytes > 0) {
       const header = Buffer.allocUnsafe(batchHeaderBytes)
       const length = this.#state.context.openFiles.use(active).readNow(0, header)
-      active.firstTimestamp = length === batchHeaderBytes ? readMaxTimestamp(header, 0) : undefined
+      active.firstTimestamp = length === batchHeaderBytes ? storedMaxTimestamp(header, 0) : undefined
     }
     active.prepare()
   }
@@ -219,23 +224,15 @@ export class LogAppender {
 
 /** A refusal unless the bytes are whole and valid batches (the last may be cut off) that follow the end of the log. */
 function checkContinues({ nextOffset, epochs }: LogState, batches: Buffer): Refusal | undefined {
-  let from = nextOffset
-  let epoch = epochs.latestEpoch
-  let at = 0
-  for (;;) {
-    const size = batchSizeAt(batches, at)
-    if (size === 0)
-      return at > 0 || batches.length === 0 ? undefined : refuse(ErrorCode.corruptMessage, 'the batch is cut off')
-    if (size < 0) return refuse(ErrorCode.corruptMessage, 'there is no batch here')
-    const problem = findBatchProblem(batches, at, size, { from: 0, to: Number.MAX_SAFE_INTEGER })
-    if (problem !== undefined) return refuse(ErrorCode.corruptMessage, problem)
-    const leaderEpoch = readPartitionLeaderEpoch(batches, at)
-    if (readBaseOffset(batches, at) < from)
-      return refuse(ErrorCode.offsetOutOfRange, 'the batch does not follow the log')
-    if (leaderEpoch < epoch)
+  const run = checkBatchRun(batches, { nextOffset, maxLeaderEpoch: Number.POSITIVE_INFINITY })
+  if (run.type === 'broken') return refuse(run.errorCode, run.reason)
+  if (run.batchCount === 0 && batches.length > 0) return refuse(ErrorCode.corruptMessage, 'the batch is cut off')
+  let leaderEpoch = epochs.latestEpoch
+  for (let at = 0; at < run.sizeBytes; at += readBatchSize(batches, at)) {
+    if (storedLeaderEpoch(batches, at) < leaderEpoch && !isLegacy(batches, at)) {
       return refuse(ErrorCode.fencedLeaderEpoch, 'the batch is of an older leader epoch than the log')
-    from = readLastOffset(batches, at) + 1
-    epoch = leaderEpoch
-    at += size
+    }
+    leaderEpoch = Math.max(leaderEpoch, storedLeaderEpoch(batches, at))
   }
+  return undefined
 }

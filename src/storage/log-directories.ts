@@ -5,11 +5,13 @@ import { partitionDirectoryName, renamedDirectoryName } from '../core/log/file-n
 import type { LogConfig } from '../core/log/partition-log.ts'
 import type { Timer } from '../io/clock.ts'
 import { DiskError } from '../io/disk.ts'
+import { writeCleanEnds } from './clean-ends.ts'
 import type { ClaimedDirectory } from './directory-claim.ts'
 import { writeCleanShutdown } from './directory-files.ts'
 import { type LoadProgress, loadDirectory, type UnopenedPartition } from './directory-loader.ts'
 import type { LogDirectory } from './log-directory.ts'
 import { createLogFiles, newLog } from './log-loader.ts'
+import { Scrubber } from './scrubber.ts'
 import { SegmentedLog } from './segmented-log.ts'
 import type { StorageContext } from './storage-context.ts'
 
@@ -66,6 +68,8 @@ export class LogDirectories {
   readonly #logs = new Map<string, SegmentedLog>()
   readonly #unopened: UnopenedPartition[] = []
   readonly #timers = new Set<Timer>()
+  readonly #unsynced: SegmentedLog[] = []
+  #syncing = 0
   #isClosed = false
 
   private constructor(context: StorageContext, claims: readonly ClaimedDirectory[]) {
@@ -124,7 +128,23 @@ export class LogDirectories {
     const log = new SegmentedLog(this.#context, directory, loaded)
     directory.add(log)
     this.#logs.set(keyOf(topicId, partition), log)
+    this.#syncNew(log)
     return { type: 'created', log }
+  }
+
+  /** New logs become durable in the background, a few at a time. */
+  #syncNew(log: SegmentedLog): void {
+    this.#unsynced.push(log)
+    if (this.#syncing < syncsAtOnce) void this.#syncNext()
+  }
+
+  async #syncNext(): Promise<void> {
+    this.#syncing++
+    for (let log = this.#unsynced.shift(); log !== undefined; log = this.#unsynced.shift()) {
+      // What fails has taken the directory offline, or the log is deleted.
+      await log.flush().catch(error => assert(error instanceof DiskError, 'a disk rejects with disk errors only'))
+    }
+    this.#syncing--
   }
 
   /**
@@ -132,7 +152,7 @@ export class LogDirectories {
    * them is still good.
    */
   delete(log: SegmentedLog): void {
-    const { directory } = log
+    const directory = this.#directoryOf(log)
     log.abandon()
     this.#logs.delete(keyOf(log.topicId, log.partition))
     directory.remove(log)
@@ -146,7 +166,7 @@ export class LogDirectories {
       directory.writeFailed(error)
       return
     }
-    this.#after(log.config.fileDeleteDelayMs, () => this.#remove(directory, renamed))
+    directory.after(log.config.fileDeleteDelayMs, () => this.#remove(directory, renamed))
   }
 
   /**
@@ -161,13 +181,15 @@ export class LogDirectories {
   }
 
   async #closeDirectory({ directory, lock }: ClaimedDirectory, brokerEpoch: number): Promise<void> {
-    const logs = [...this.#logs.values()].filter(log => log.directory === directory)
+    const logs = this.#logsOf(directory)
     try {
       await closeAll(logs)
       if (directory.isOffline) return
       await directory.saveRecoveryPoints()
       await directory.saveLogStarts()
       await directory.saveHighWatermarks()
+      const ends = new Map(logs.map(log => [partitionDirectoryName(log.topic, log.partition), log.cleanEnd]))
+      await writeCleanEnds(this.#context.disk, directory.path, ends)
       if (!directory.hasFailed && directory.isWritable)
         await writeCleanShutdown(this.#context.disk, directory.path, brokerEpoch)
     } catch (error) {
@@ -188,6 +210,12 @@ export class LogDirectories {
     }, undefined)
   }
 
+  #directoryOf(log: SegmentedLog): LogDirectory {
+    const directory = this.directories.find(one => one === log.directory)
+    assert(directory !== undefined, 'a log lies in one of the log directories')
+    return directory
+  }
+
   #isTaken(name: string): boolean {
     if (this.#unopened.some(partition => partition.name === name)) return true
     return this.directories.some(directory => directory.logs.has(name))
@@ -206,6 +234,32 @@ export class LogDirectories {
     this.#every(intervals.recoveryPointCheckpointMs, directory => directory.saveRecoveryPoints())
     this.#every(intervals.logStartCheckpointMs, directory => directory.saveLogStarts())
     this.#every(intervals.highWatermarkCheckpointMs, directory => directory.saveHighWatermarks())
+    this.#every(intervals.retentionCheckMs, directory => this.#applyRetention(directory))
+    this.#every(flushCheckMs, directory => this.#flushOld(directory))
+    for (const directory of this.directories) {
+      const { scrubBytesPerSecond } = this.#context.limits
+      new Scrubber(directory, scrubBytesPerSecond, () => this.#logsOf(directory)).start()
+    }
+  }
+
+  #logsOf(directory: LogDirectory): SegmentedLog[] {
+    return [...this.#logs.values()].filter(log => log.directory === directory)
+  }
+
+  async #applyRetention(directory: LogDirectory): Promise<void> {
+    const { clock } = this.#context
+    let startMs = clock.now().monotonicMs
+    for (const log of this.#logsOf(directory)) {
+      await log.applyRetention(clock.now().wallMs)
+      if (clock.now().monotonicMs - startMs < yieldAfterMs) continue
+      await clock.yieldTurn()
+      startMs = clock.now().monotonicMs
+    }
+  }
+
+  async #flushOld(directory: LogDirectory): Promise<void> {
+    const { monotonicMs } = this.#context.clock.now()
+    for (const log of this.#logsOf(directory)) log.flushOlderThan(monotonicMs)
   }
 
   #every(intervalMs: number, act: (directory: LogDirectory) => Promise<void>): void {
@@ -226,7 +280,11 @@ export class LogDirectories {
   }
 }
 
+/** How often `flush.ms` is looked at. */
+const flushCheckMs = 1000
+const yieldAfterMs = 5
 const closesAtOnce = 8
+const syncsAtOnce = 4
 
 /** Closes them a few at a time. Rejects with the first error, after all have been tried. */
 async function closeAll(logs: readonly SegmentedLog[]): Promise<void> {

@@ -2,6 +2,7 @@ import { assert } from '../base/assert.ts'
 import type { Uuid } from '../base/uuid.ts'
 import type { OffsetCheckpointEntry } from '../core/log/checkpoint-text.ts'
 import { partitionDirectoryName } from '../core/log/file-names.ts'
+import type { Timer } from '../io/clock.ts'
 import type { DiskError } from '../io/disk.ts'
 import { CheckpointWriter } from './checkpoint-writer.ts'
 import type { OffsetCheckpointName } from './directory-files.ts'
@@ -27,8 +28,27 @@ export interface DirectoryLog {
   readonly highWatermark: number
 }
 
+/** What a log asks of the directory it lies in. */
+export interface DirectoryOfLog {
+  readonly path: string
+  readonly isOffline: boolean
+  readonly isWritable: boolean
+  /** A write, or what goes with one, has failed. Without room the directory is full, otherwise offline. */
+  writeFailed(error: DiskError): void
+  /** One bad sector does not take the directory down, nor a file that cannot be opened for lack of descriptors. */
+  readFailed(error: DiskError): void
+  /** Goes offline for the rest of this process's life. */
+  fail(error: DiskError): void
+  /** Resolve when what holds now is durable; reject with `DiskError`. */
+  syncNames(): Promise<void>
+  saveRecoveryPoints(): Promise<void>
+  saveLogStarts(): Promise<void>
+  /** Does it after this time, unless the directory is given up before. */
+  after(delayMs: number, act: () => Promise<void>): void
+}
+
 /** One of the broker's `log.dirs`: the unit that fails. */
-export class LogDirectory {
+export class LogDirectory implements DirectoryOfLog {
   readonly path: string
   /** The `directory.id` of its meta.properties. */
   readonly id: Uuid
@@ -38,6 +58,7 @@ export class LogDirectory {
   readonly #logStarts: CheckpointWriter
   readonly #highWatermarks: CheckpointWriter
   readonly #nameSync: SharedTask
+  readonly #timers = new Set<Timer>()
   #state: LogDirectoryState = 'online'
   #hasFailed = false
 
@@ -68,12 +89,10 @@ export class LogDirectory {
     this.#logs.delete(partitionDirectoryName(log.topic, log.partition))
   }
 
-  /** Resolves when the names that are in the directory now are durable. */
   syncNames(): Promise<void> {
     return this.#nameSync.run()
   }
 
-  /** Resolve when what holds now is durable; reject with `DiskError`. */
   saveRecoveryPoints(): Promise<void> {
     return this.#recoveryPoints.save()
   }
@@ -104,21 +123,18 @@ export class LogDirectory {
     return this.#state === 'online'
   }
 
-  /** A write, or what goes with one, has failed. Without room the directory is full, otherwise offline. */
   writeFailed(error: DiskError): void {
-    if (error.code !== 'noSpace' && error.code !== 'tooManyOpenFiles') this.fail(error)
+    if (!isPassing(error)) this.fail(error)
     if (this.#state !== 'online') return
     this.#state = 'full'
     this.#context.faults.directoryFull(this.path, error)
-    this.#context.clock.after(retryMs, () => void this.#lookForRoom())
+    this.after(retryMs, () => this.#lookForRoom())
   }
 
-  /** One bad sector does not take the directory down, nor a file that cannot be opened for lack of descriptors. */
   readFailed(error: DiskError): void {
     this.#context.faults.readFailed(this.path, error)
   }
 
-  /** Goes offline for the rest of this process's life. */
   fail(error: DiskError): void {
     if (this.#state === 'offline') return
     this.#state = 'offline'
@@ -126,9 +142,19 @@ export class LogDirectory {
     this.#context.faults.directoryFailed(this.path, error)
   }
 
+  after(delayMs: number, act: () => Promise<void>): void {
+    const timer = this.#context.clock.after(delayMs, () => {
+      this.#timers.delete(timer)
+      void act()
+    })
+    this.#timers.add(timer)
+  }
+
   /** The directory is given up by whoever used it; no fault is told. */
   close(): void {
     this.#state = 'offline'
+    for (const timer of this.#timers) timer.cancel()
+    this.#timers.clear()
   }
 
   get hasFailed(): boolean {
@@ -139,11 +165,17 @@ export class LogDirectory {
     const free = await this.#context.disk.freeBytes(this.path).catch(() => 0)
     if (this.#state !== 'full') return
     if (free < minFreeBytes) {
-      this.#context.clock.after(retryMs, () => void this.#lookForRoom())
+      this.after(retryMs, () => this.#lookForRoom())
       return
     }
     assert(this.#state === 'full', 'only a full directory becomes writable again')
     this.#state = 'online'
     this.#context.faults.directoryWritable(this.path)
   }
+}
+
+/** It may succeed later. Not so a sync: what it covered is to be thought lost. */
+function isPassing({ code, operation }: DiskError): boolean {
+  if (operation === 'sync' || operation === 'syncDirectory') return false
+  return code === 'noSpace' || code === 'tooManyOpenFiles'
 }

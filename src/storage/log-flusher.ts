@@ -1,5 +1,5 @@
 import { assert } from '../base/assert.ts'
-import { leaderEpochFileName, segmentFileName } from '../core/log/file-names.ts'
+import { leaderEpochFileName, partitionMetadataFileName, segmentFileName } from '../core/log/file-names.ts'
 import { encodeProducerSnapshot } from '../core/log/producer-snapshot.ts'
 import { encodeTransactionIndex } from '../core/log/transaction-index.ts'
 import { DiskError, replaceFile } from '../io/disk.ts'
@@ -35,18 +35,19 @@ export class LogFlusher {
     const state = this.#state
     assert(position.offset >= state.written.offset, 'writes complete in order')
     state.written = position
-    const mustSync = position.offset - state.flushedOffset >= state.config.flushMessages
-    if (mustSync) this.request()
+    const { flushMessages, flushMs } = state.config
+    const mustSync = position.offset - state.flushedOffset >= flushMessages
+    if (mustSync) this.#wantedOffset = Math.max(this.#wantedOffset, position.offset)
     else this.#moveLogEnd(position)
+    if (flushMs < Number.MAX_SAFE_INTEGER) state.unflushedSinceMs ??= state.context.clock.now().monotonicMs
+    if (this.#wantedOffset > state.flushedOffset) this.#start()
     if (state.segments.all.length > 1) void this.finishSealed()
   }
 
-  /** Somebody wants everything that is written by now to be durable; the listener is told when it is. */
+  /** Somebody wants everything that is appended by now to be durable; the listener is told when it is. */
   request(): void {
-    this.#wantedOffset = Math.max(this.#wantedOffset, this.#state.written.offset)
-    if (this.#isRunning || this.#wantedOffset <= this.#state.flushedOffset) return
-    this.#isRunning = true
-    void this.#run()
+    this.#wantedOffset = Math.max(this.#wantedOffset, this.#state.nextOffset)
+    if (this.#state.written.offset > this.#state.flushedOffset) this.#start()
   }
 
   /** Resolves when everything written by now is durable; rejects when that has failed. */
@@ -54,12 +55,14 @@ export class LogFlusher {
     const { written, flushedOffset, isNameSynced } = this.#state
     if (written.offset <= flushedOffset && isNameSynced) return Promise.resolve()
     const done = new Promise<void>((resolve, reject) => this.#waiters.push({ offset: written.offset, resolve, reject }))
-    this.#wantedOffset = Math.max(this.#wantedOffset, written.offset)
-    if (!this.#isRunning) {
-      this.#isRunning = true
-      void this.#run()
-    }
+    this.#start()
     return done
+  }
+
+  /** `flush.ms`: what has been written for this long is synced. */
+  flushOlderThan(monotonicMs: number): void {
+    const { unflushedSinceMs, config } = this.#state
+    if (unflushedSinceMs !== undefined && monotonicMs - unflushedSinceMs >= config.flushMs) this.request()
   }
 
   /** Writes and syncs the files of sealed segments, oldest first. Resolves when none is left, also after a failure. */
@@ -87,6 +90,18 @@ export class LogFlusher {
     state.listener.logEndOffsetMoved()
   }
 
+  #start(): void {
+    if (this.#isRunning) return
+    this.#isRunning = true
+    void this.#run()
+  }
+
+  /** Something is wanted that has been written and is not synced. */
+  get #hasWork(): boolean {
+    const { written, flushedOffset, hasFiles } = this.#state
+    return hasFiles && (this.#waiters.length > 0 || Math.min(this.#wantedOffset, written.offset) > flushedOffset)
+  }
+
   async #run(): Promise<void> {
     const state = this.#state
     try {
@@ -95,7 +110,7 @@ export class LogFlusher {
         const { removals } = state.segments
         await this.#syncUpTo(target)
         if (removals === state.segments.removals) this.#synced(target)
-      } while ((this.#wantedOffset > state.flushedOffset || this.#waiters.length > 0) && state.hasFiles)
+      } while (this.#hasWork)
       if (!state.hasFiles) this.#giveUp(new DiskError('notFound', 'sync', state.home.path))
     } catch (error) {
       this.#giveUp(state.failed(error))
@@ -121,9 +136,12 @@ export class LogFlusher {
   /** A file that is not in a synced directory is lost with the power, however often it was synced itself. */
   async #syncNames(): Promise<void> {
     const { disk } = this.#state.context
-    this.#state.isNameSynced = true
+    const { nameChanges } = this.#state
+    if (!this.#state.isMetadataSynced) await disk.syncFile(`${this.#state.home.path}/${partitionMetadataFileName}`)
+    this.#state.isMetadataSynced = true
     await disk.syncDirectory(this.#state.home.path)
     await this.#state.directory.syncNames()
+    this.#state.syncedNameChanges = nameChanges
   }
 
   async #syncSegment(segment: Segment, end: number): Promise<void> {
@@ -142,6 +160,7 @@ export class LogFlusher {
     const state = this.#state
     const hasMoved = target.offset > state.flushedOffset
     state.flushedOffset = Math.max(state.flushedOffset, target.offset)
+    if (state.flushedOffset === state.written.offset) state.unflushedSinceMs = undefined
     this.#moveRecoveryPoint()
     if (state.logEnd.offset < target.offset) this.#moveLogEnd(target)
     const isDone = (waiter: Waiter) => waiter.offset <= state.flushedOffset
@@ -237,7 +256,7 @@ export class LogFlusher {
         disk.writeSmallFile(`${epochs}.tmp`, state.epochs.encode())
         disk.rename(`${epochs}.tmp`, epochs)
       }
-      state.isNameSynced = false
+      state.nameChanges++
     }
     await this.flush()
   }

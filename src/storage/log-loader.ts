@@ -4,6 +4,7 @@ import {
   decodePartitionMetadata,
   encodePartitionMetadata,
   leaderEpochFileName,
+  parseSegmentFileName,
   partitionMetadataFileName,
   segmentFileName,
 } from '../core/log/file-names.ts'
@@ -11,11 +12,16 @@ import { LeaderEpochs } from '../core/log/leader-epochs.ts'
 import type { LogConfig } from '../core/log/partition-log.ts'
 import { ProducerStates } from '../core/log/producer-states.ts'
 import { planSegments, type SegmentPlan } from '../core/log/segment-plan.ts'
+import type { Disk } from '../io/disk.ts'
+import { scanBatches } from './batch-scan.ts'
+import type { CleanEnd } from './clean-ends.ts'
 import { type RecoveringLog, recoverLog } from './log-recovery.ts'
 import type { LoadedLog } from './log-state.ts'
 import { loadSnapshot, producerStatesBefore } from './producer-recovery.ts'
 import { type LogHome, Segment, SegmentIndexes } from './segment.ts'
+import { loadIndexes } from './segment-indexes.ts'
 import { SegmentList } from './segment-list.ts'
+import { indexedPosition } from './segment-locator.ts'
 import { scanSegment } from './segment-scan.ts'
 import type { StorageContext } from './storage-context.ts'
 import type { Damage } from './storage-faults.ts'
@@ -35,6 +41,10 @@ export interface LoadRequest {
   readonly recoveryPoint: number
   readonly logStartOffset: number
   readonly highWatermark: number
+  /** Below it the cleaner has been at work, also if the topic is not compacted any more. */
+  readonly cleanedOffset: number
+  /** How a clean shutdown of Millrace left the log; undefined after one of Kafka. */
+  readonly cleanEnd: CleanEnd | undefined
   /** Recovery found bytes that cannot be read. */
   readonly damageFound: (damage: Damage) => void
   /** Bytes that recovery has read. */
@@ -56,7 +66,7 @@ export function newLog(
   context: StorageContext,
   { topicId, topic, partition, path, config }: Pick<LoadRequest, 'topicId' | 'topic' | 'partition' | 'path' | 'config'>,
 ): LoadedLog {
-  const home: LogHome = { path, indexIntervalBytes: config.indexIntervalBytes }
+  const home: LogHome = homeOf(path, config, 0)
   const { wallMs } = context.clock.now()
   const segment = new Segment(home, 0, { createdWallMs: wallMs, jitterMs: 0, isOnDisk: true })
   segment.indexes = new SegmentIndexes()
@@ -76,6 +86,11 @@ export function newLog(
   }
 }
 
+function homeOf(path: string, config: LogConfig, cleanedOffset: number): LogHome {
+  const gapsBelow = config.isCompacted ? Number.POSITIVE_INFINITY : cleanedOffset
+  return { path, indexIntervalBytes: config.indexIntervalBytes, gapsBelow, requestFlush: () => undefined }
+}
+
 /** The topic id that a partition's directory says; undefined when it says none. Throws `DiskError`. */
 export function readTopicId(context: StorageContext, path: string): Uuid | undefined {
   const bytes = context.disk.readSmallFile(`${path}/${partitionMetadataFileName}`, 4096)
@@ -85,7 +100,7 @@ export function readTopicId(context: StorageContext, path: string): Uuid | undef
 /** Reads a log from its files. After a clean shutdown no batch is read. Rejects with `DiskError`. */
 export async function loadLog(context: StorageContext, request: LoadRequest): Promise<LoadedLog> {
   const { path, config } = request
-  const home: LogHome = { path, indexIntervalBytes: config.indexIntervalBytes }
+  const home: LogHome = homeOf(path, config, request.cleanedOffset)
   const plan = await completeOperations(context, path)
   const segments = listSegments(context, home, plan, request.logStartOffset)
   const producers = new ProducerStates()
@@ -156,10 +171,29 @@ function beginAnew(
 async function completeOperations(context: StorageContext, path: string): Promise<SegmentPlan> {
   const { disk } = context
   const names = disk.list(path).map(({ name }) => name)
-  const plan = planSegments(names, () => undefined)
+  const ends = new Map<number, number>()
+  for (const name of names) {
+    const file = parseSegmentFileName(name)
+    if (file?.kind === 'log' && file.suffix === 'swap')
+      ends.set(file.offset, await endOfSwap(disk, `${path}/${name}`, file.offset))
+  }
+  const plan = planSegments(names, offset => ends.get(offset))
   for (const name of plan.remove) await disk.remove(`${path}/${name}`)
   for (const { from, to } of plan.rename) disk.rename(`${path}/${from}`, `${path}/${to}`)
+  if (plan.rename.length > 0) await disk.syncDirectory(path)
   return plan
+}
+
+/** The offset after the last batch of a segment that is to replace others. */
+async function endOfSwap(disk: Disk, path: string, baseOffset: number): Promise<number> {
+  const file = disk.open(path, 'read')
+  try {
+    const place = { from: baseOffset, to: Number.POSITIVE_INFINITY, isContiguous: false, minLeaderEpoch: 0 }
+    const scan = await scanBatches(file, { position: 0, end: file.sizeBytes, place }, () => undefined)
+    return scan.place.from
+  } finally {
+    file.release()
+  }
 }
 
 function listSegments(context: StorageContext, home: LogHome, plan: SegmentPlan, logStartOffset: number): SegmentList {
@@ -198,7 +232,7 @@ async function findCleanEnd(
   segments: SegmentList,
   producers: ProducerStates,
   plan: SegmentPlan,
-  { recoveryPoint, path }: LoadRequest,
+  { recoveryPoint, path, cleanEnd }: LoadRequest,
 ): Promise<boolean> {
   const { active } = segments
   assert(!active.isSealed, 'the last segment is the active one')
@@ -208,5 +242,24 @@ async function findCleanEnd(
     if (!loadSnapshot(context, producers, path, recoveryPoint)) return false
   } else if (recoveryPoint > 0) return false
   active.nextOffset = recoveryPoint
-  return true
+  if (cleanEnd === undefined) return endsAt(context, segments, recoveryPoint)
+  const { baseOffset, sizeBytes, endOffset } = cleanEnd
+  return baseOffset === active.baseOffset && sizeBytes === active.sizeBytes && endOffset === recoveryPoint
+}
+
+/** Whether the batches from the last index entry on lead to this offset and to the end of the file. */
+async function endsAt(context: StorageContext, segments: SegmentList, endOffset: number): Promise<boolean> {
+  const { active } = segments
+  if (active.sizeBytes === 0) return true
+  await loadIndexes(context, segments, active)
+  const position = indexedPosition(active, Number.MAX_SAFE_INTEGER)
+  const file = context.openFiles.use(active)
+  file.retain()
+  try {
+    const place = { ...active.placeOfFirst(), isContiguous: false }
+    const scan = await scanBatches(file, { position, end: active.sizeBytes, place }, () => undefined)
+    return scan.problem === undefined && scan.place.from === endOffset
+  } finally {
+    file.release()
+  }
 }

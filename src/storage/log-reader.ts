@@ -2,8 +2,16 @@ import { assert } from '../base/assert.ts'
 import { ErrorCode } from '../base/error-code.ts'
 import type { AbortedTransaction, LogRead, ReadRefusal, ReadRequest } from '../core/log/partition-log.ts'
 import { DiskError, type DiskFile, type FileRange } from '../io/disk.ts'
-import { batchPrefixBytes, batchSizeAt, readBatchSize, readLastOffset } from '../records/batch.ts'
-import { findBatchProblem } from './batch-scan.ts'
+import {
+  batchHeaderBytes,
+  batchPrefixBytes,
+  batchSizeAt,
+  corrupt,
+  readBaseOffset,
+  readBatchSize,
+  truncated,
+} from '../records/batch.ts'
+import { placeAfter } from './batch-scan.ts'
 import type { LogState } from './log-state.ts'
 import type { PositionHints } from './position-hints.ts'
 import type { Segment } from './segment.ts'
@@ -11,6 +19,7 @@ import { confirmEntry, loadIndexes, rebuildIndexes } from './segment-indexes.ts'
 import type { LogPosition, SegmentList } from './segment-list.ts'
 import { indexedPosition, locate } from './segment-locator.ts'
 import type { StorageContext } from './storage-context.ts'
+import { type BatchPlace, findBatchProblem, isLegacy, storedLastOffset, storedLeaderEpoch } from './stored-batch.ts'
 import type { TailCache } from './tail-cache.ts'
 
 export type ReadResult = LogRead<FileRange> | ReadRefusal
@@ -18,6 +27,7 @@ export type ReadResult = LogRead<FileRange> | ReadRefusal
 /** Bytes of a cold read: what is read and checked at once when the first batch is not larger. */
 const coldReadBytes = 1024 * 1024
 const maxRetries = 8
+const wrongEpoch = 'the batch is not of the leader epoch that wrote this offset'
 
 /** Reads of one log. What is at or above the limit that a read is given is never part of the answer. */
 export class LogReader {
@@ -132,6 +142,7 @@ export class LogReader {
       for (let attempt = 0; attempt < maxRetries; attempt++) {
         const removals = this.#segments.removals
         const result = await this.#readFromDisk(request, limitOffset)
+        if (result === 'again') continue
         if (removals === this.#segments.removals) return result
         // Something was cut or removed meanwhile: what was found may be gone, and another segment may hold the offset.
         if (result.type === 'read') releaseParts(result.parts)
@@ -144,35 +155,52 @@ export class LogReader {
     }
   }
 
-  async #readFromDisk(request: ReadRequest, limitOffset: number): Promise<ReadResult> {
+  async #readFromDisk(request: ReadRequest, limitOffset: number): Promise<ReadResult | 'again'> {
     let segment = this.#segments.floor(request.offset)
-    while (request.offset >= segment.nextOffset && segment !== this.#segments.active) {
-      segment = this.#segments.after(segment) as Segment
+    for (;;) {
+      const result = await this.#readFromSegment(request, segment, limitOffset)
+      if (result !== 'beyond') return result
+      // The last batches of a segment are missing: the cleaner has removed them, or they are lost.
+      const next = this.#segments.after(segment)
+      if (next === undefined || request.offset >= segment.home.gapsBelow) {
+        return this.#damaged(segment, segment.sizeBytes, request.offset, 'the file ends before this offset')
+      }
+      segment = next
     }
+  }
+
+  async #readFromSegment(
+    request: ReadRequest,
+    segment: Segment,
+    limitOffset: number,
+  ): Promise<ReadResult | 'beyond' | 'again'> {
     await loadIndexes(this.#context, this.#segments, segment)
-    const end = segment.sizeBytes
-    const from = Math.max(indexedPosition(segment, request.offset), 0)
+    await this.#loadAborted(request, segment)
     const file = this.#file(segment)
     file.retain()
     try {
       if (!(await confirmEntry(file, segment, request.offset))) {
         segment.indexes = await rebuildIndexes(this.#context, this.#segments, segment)
-        return await this.#readFromDisk(request, limitOffset)
+        return 'again'
       }
-      const isChecked = segment.verified.endOfCover(from) > from
-      if (!isChecked) return await this.#readCold(request, segment, file, from, limitOffset)
+      const from = indexedPosition(segment, request.offset)
       const known = segment.verified.endOfCover(from)
-      const start = await locate(file, from, request.offset, known)
+      const start = known > from ? await locate(file, from, request.offset, known) : { isFound: true, position: from }
       if (!start.isFound) return this.#damaged(segment, start.position, request.offset, 'there is no batch here')
-      if (start.position >= known && known < end)
-        return await this.#readCold(request, segment, file, known, limitOffset)
-      const limit = limitOffset >= segment.nextOffset ? end : (await locate(file, from, limitOffset, known)).position
+      if (start.position >= known) return await this.#readCold(request, segment, file, start.position, limitOffset)
+      const end = Math.min(known, this.#writtenEnd(segment))
+      const limit = limitOffset >= segment.nextOffset ? end : (await locate(file, from, limitOffset, end)).position
       if (start.position >= limit) return nothing(request)
-      await this.#loadAborted(request, segment)
       return this.#answer(request, { offset: request.offset, segment, position: start.position }, limit, limitOffset)
     } finally {
       file.release()
     }
+  }
+
+  /** Bytes beyond it are still being written. */
+  #writtenEnd(segment: Segment): number {
+    const { written } = this.#state
+    return segment === written.segment ? written.position : segment.sizeBytes
   }
 
   /**
@@ -185,76 +213,74 @@ export class LogReader {
     file: DiskFile,
     from: number,
     limitOffset: number,
-  ): Promise<ReadResult> {
-    const end = segment.sizeBytes
+  ): Promise<ReadResult | 'beyond'> {
     let position = from
     let wanted = coldReadBytes
+    const { isContiguous, ...first } = segment.placeOfFirst()
+    // The read may begin at any batch of the segment; after that one it is known what follows.
+    let place = { ...first, to: segment.nextOffset, isContiguous: false }
     for (;;) {
+      const end = this.#writtenEnd(segment)
+      if (position >= end) return 'beyond'
       const bytes = await file.read(position, Math.min(wanted, end - position))
-      const walk = this.#checkWalk(bytes, position, segment, request, limitOffset)
-      segment.verified.add(position, position + walk.checked)
-      if (walk.length > 0) {
-        await this.#loadAborted(request, segment)
-        const start = position + walk.start
-        this.#hints.add({ offset: walk.nextOffset, segment, position: start + walk.length })
-        const abortedTransactions = this.#aborted(request, segment, start + walk.length, limitOffset)
-        const parts = [bytes.subarray(walk.start, walk.start + walk.length)]
-        return { type: 'read', parts, byteLength: walk.length, abortedTransactions }
+      const walk = walkCold(bytes, place, request, { limitOffset, isContiguous })
+      const checked = this.#checkEpochs(bytes, walk.checked)
+      segment.verified.add(position, position + checked)
+      if (walk.length > 0 && walk.start + walk.length <= checked) {
+        return this.#handOut(request, segment, bytes, position, walk, limitOffset)
       }
-      if (walk.problem !== undefined)
-        return this.#damaged(segment, position + walk.checked, request.offset, walk.problem)
+      if (checked < walk.checked) return this.#damaged(segment, position + checked, request.offset, wrongEpoch)
       if (walk.isOver) return nothing(request)
+      place = walk.place
+      const problem =
+        walk.problem ?? (bytes.length < Math.min(wanted, end - position) ? 'the file is cut off' : undefined)
+      const isCutOff = walk.checked === 0 && walk.needed > end - position
+      if (problem !== undefined || isCutOff) {
+        const at = position + walk.checked
+        const next = await this.#afterDamage(segment, file, at, request.offset)
+        if (next === undefined) return this.#damaged(segment, at, request.offset, problem ?? 'the batch is cut off')
+        position = next
+        place = { ...place, from: segment.baseOffset, isContiguous: false }
+        continue
+      }
       position += walk.checked
       wanted = Math.max(coldReadBytes, walk.needed)
-      if (position >= end) return nothing(request)
     }
   }
 
-  #checkWalk(
+  #handOut(
+    request: ReadRequest,
+    segment: Segment,
     bytes: Buffer,
     position: number,
-    segment: Segment,
-    request: ReadRequest,
+    { start, length, nextOffset }: ColdWalk,
     limitOffset: number,
-  ): CheckedWalk {
-    const walk = {
-      checked: 0,
-      start: 0,
-      length: 0,
-      nextOffset: 0,
-      needed: 0,
-      isOver: false,
-      problem: undefined as string | undefined,
+  ): ReadResult {
+    const end = position + start + length
+    this.#hints.add({ offset: nextOffset, segment, position: end })
+    const abortedTransactions = this.#aborted(request, segment, end, limitOffset)
+    return { type: 'read', parts: [bytes.subarray(start, start + length)], byteLength: length, abortedTransactions }
+  }
+
+  /**
+   * How many of the bytes, which are whole batches, are of the leader epochs that this log knows. The CRC does not cover the
+   * epoch of a batch.
+   */
+  #checkEpochs(bytes: Buffer, length: number): number {
+    const { epochs } = this.#state
+    for (let at = 0; at < length; at += readBatchSize(bytes, at)) {
+      const known = epochs.epochAt(readBaseOffset(bytes, at))
+      if (known >= 0 && storedLeaderEpoch(bytes, at) !== known && !isLegacy(bytes, at)) return at
     }
-    const bounds = { from: segment.baseOffset, to: segment.nextOffset }
-    while (!walk.isOver) {
-      const at = walk.checked
-      const size = batchSizeAt(bytes, at)
-      if (size <= 0) {
-        const rest = segment.sizeBytes - position - at
-        const claimed = bytes.length - at >= batchPrefixBytes ? readBatchSize(bytes, at) : 0
-        if (size < 0) walk.problem = 'there is no batch here'
-        else if (claimed > rest || bytes.length === at + rest)
-          walk.problem = rest > 0 ? 'the batch is cut off' : undefined
-        walk.needed = claimed
-        break
-      }
-      walk.problem = findBatchProblem(bytes, at, size, bounds)
-      if (walk.problem !== undefined) break
-      const lastOffset = readLastOffset(bytes, at)
-      walk.isOver = lastOffset >= limitOffset
-      walk.checked += size
-      bounds.from = lastOffset + 1
-      if (walk.isOver || lastOffset < request.offset) continue
-      const isFirst = walk.length === 0
-      if (isFirst) walk.start = at
-      const isWithin = walk.length + size <= request.maxBytes
-      walk.isOver = !isWithin
-      if (!isWithin && !(isFirst && request.minOneBatch)) continue
-      walk.length += size
-      walk.nextOffset = lastOffset + 1
-    }
-    return walk
+    return length
+  }
+
+  /** The position of the first batch after damage, if it is known and does not begin above the offset. */
+  async #afterDamage(segment: Segment, file: DiskFile, position: number, offset: number): Promise<number | undefined> {
+    const next = segment.verified.nextBeginning(position)
+    if (next >= this.#writtenEnd(segment)) return undefined
+    const header = await file.read(next, batchHeaderBytes)
+    return header.length === batchHeaderBytes && readBaseOffset(header, 0) <= offset ? next : undefined
   }
 
   #damaged(segment: Segment, position: number, offset: number, reason: string): ReadRefusal {
@@ -304,7 +330,7 @@ export class LogReader {
   }
 }
 
-interface CheckedWalk {
+interface ColdWalk {
   /** Bytes of whole and valid batches. */
   readonly checked: number
   /** Where in the bytes the answer begins, and its length. */
@@ -314,9 +340,45 @@ interface CheckedWalk {
   readonly nextOffset: number
   /** Bytes of the first batch that was not whole. */
   readonly needed: number
+  /** Of the batch that comes next. */
+  readonly place: BatchPlace
   /** What follows is not wanted. */
   readonly isOver: boolean
   readonly problem: string | undefined
+}
+
+/** Checks what was read and finds in it whole batches that answer the request. */
+function walkCold(
+  bytes: Buffer,
+  first: BatchPlace,
+  request: ReadRequest,
+  { limitOffset, isContiguous }: { limitOffset: number; isContiguous: boolean },
+): ColdWalk {
+  const walk = { checked: 0, start: 0, length: 0, nextOffset: 0, needed: 0, place: first, isOver: false }
+  const { maxBytes, minOneBatch } = request
+  while (!walk.isOver) {
+    const at = walk.checked
+    const size = batchSizeAt(bytes, at)
+    if (size === truncated) {
+      const needed = bytes.length - at >= batchPrefixBytes ? readBatchSize(bytes, at) : batchHeaderBytes
+      return { ...walk, needed, problem: undefined }
+    }
+    const problem = size === corrupt ? 'there is no batch here' : findBatchProblem(bytes, at, size, walk.place)
+    if (problem !== undefined) return { ...walk, problem }
+    const lastOffset = storedLastOffset(bytes, at)
+    walk.isOver = lastOffset >= limitOffset
+    walk.checked += size
+    walk.place = { ...placeAfter(bytes, at, walk.place), isContiguous }
+    if (walk.isOver || lastOffset < request.offset) continue
+    const isFirst = walk.length === 0
+    if (isFirst) walk.start = at
+    const isWithin = walk.length + size <= maxBytes
+    walk.isOver = !isWithin
+    if (!isWithin && !(isFirst && minOneBatch)) continue
+    walk.length += size
+    walk.nextOffset = lastOffset + 1
+  }
+  return { ...walk, problem: undefined }
 }
 
 /** An offset that is not below the offsets of the batches that begin before the position. */

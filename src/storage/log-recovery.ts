@@ -65,7 +65,7 @@ async function recoverSegment(
     epochs.assign({ leaderEpoch, startOffset: readBaseOffset(bytes, at) })
   }
   const { read, damaged } = await readSegment(context, segment, producers, Number.POSITIVE_INFINITY, assignEpoch)
-  const gap = findGap(context, request, segments, segment, read)
+  const gap = findGap(context, segments, segment, read)
   if (gap !== undefined) damaged.push(gap)
   segment.syncedBytes = 0
   const cut = await decide(context, request, segments, segment, damaged)
@@ -90,7 +90,6 @@ async function recoverSegment(
 /** Batches that are missing between the end of a segment and the next one. */
 function findGap(
   context: StorageContext,
-  { config }: LoadRequest,
   segments: SegmentList,
   segment: Segment,
   read: Segment,
@@ -98,7 +97,8 @@ function findGap(
   const next = segments.after(segment)
   if (next === undefined || read.nextOffset >= next.baseOffset) return undefined
   // The cleaner may have removed the last batches. Its segments are synced, and then the next one has its snapshot.
-  if (config.isCompacted && context.disk.status(next.pathOf('snapshot')) !== undefined) return undefined
+  const mayHaveGaps = read.nextOffset < segment.home.gapsBelow
+  if (mayHaveGaps && context.disk.status(next.pathOf('snapshot')) !== undefined) return undefined
   const reason = `batches are missing before offset ${next.baseOffset}`
   return { position: segment.sizeBytes, end: segment.sizeBytes, offset: read.nextOffset, reason, isFollowed: false }
 }
@@ -130,8 +130,7 @@ async function decide(
 async function hasBatchAfter(context: StorageContext, segments: SegmentList, segment: Segment): Promise<boolean> {
   for (const later of segments.all.slice(segments.indexOf(segment) + 1)) {
     const file = context.openFiles.use(later)
-    const bounds = { from: later.baseOffset, to: Number.POSITIVE_INFINITY }
-    if ((await findNextBatch(file, 0, later.sizeBytes, bounds)) !== undefined) return true
+    if ((await findNextBatch(file, 0, later.sizeBytes, later.placeOfFirst())) !== undefined) return true
   }
   return false
 }

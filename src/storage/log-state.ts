@@ -4,7 +4,7 @@ import type { LeaderEpochs } from '../core/log/leader-epochs.ts'
 import type { LogConfig, PartitionLogListener } from '../core/log/partition-log.ts'
 import type { ProducerStates } from '../core/log/producer-states.ts'
 import { DiskError } from '../io/disk.ts'
-import type { LogDirectory } from './log-directory.ts'
+import type { DirectoryOfLog } from './log-directory.ts'
 import { PositionHints } from './position-hints.ts'
 import type { LogHome } from './segment.ts'
 import type { LogPosition, SegmentList } from './segment-list.ts'
@@ -42,7 +42,7 @@ const noListener: PartitionLogListener = {
 /** The state of one log, shared by what appends to it, reads it, flushes it and cuts it. */
 export class LogState {
   readonly context: StorageContext
-  readonly directory: LogDirectory
+  readonly directory: DirectoryOfLog
   readonly topicId: Uuid
   readonly topic: string
   readonly partition: number
@@ -64,19 +64,23 @@ export class LogState {
   logEnd: LogPosition
   flushedOffset: number
   recoveryPoint: number
-  /** The names of the log's files are in a directory that is synced. */
-  isNameSynced: boolean
+  /** How often the names of the log's files have changed, and how many of these changes are synced. */
+  nameChanges: number
+  syncedNameChanges = 0
+  isMetadataSynced: boolean
   /** `leader-epoch-checkpoint` does not hold what `epochs` does. */
   areEpochsUnsaved: boolean
   /** The files are not those that a clean shutdown leaves: something was appended, cut or recovered. */
   isChanged: boolean
+  /** Since when something is not synced, if `flush.ms` asks for it; monotonic. */
+  unflushedSinceMs: number | undefined = undefined
   /** Nothing is appended or read any more. */
   isClosed = false
   /** The files are not this log's any more: they are deleted. */
   isAbandoned = false
   #knownDamage: Set<string> | undefined
 
-  constructor(context: StorageContext, directory: LogDirectory, loaded: LoadedLog) {
+  constructor(context: StorageContext, directory: DirectoryOfLog, loaded: LoadedLog) {
     this.context = context
     this.directory = directory
     this.topicId = loaded.topicId
@@ -95,7 +99,8 @@ export class LogState {
     this.logEnd = this.written
     this.recoveryPoint = loaded.recoveryPoint
     this.flushedOffset = loaded.recoveryPoint
-    this.isNameSynced = loaded.isSettled
+    this.nameChanges = loaded.isSettled ? 0 : 1
+    this.isMetadataSynced = loaded.isSettled
     this.isChanged = !loaded.isSettled
     this.areEpochsUnsaved = !loaded.isSettled
     assert(this.logStartOffset <= this.nextOffset, 'a log does not begin after its end')
@@ -112,6 +117,11 @@ export class LogState {
     this.context.faults.damaged(damage)
   }
 
+  /** No file of the log can be lost with the power for want of a name. */
+  get isNameSynced(): boolean {
+    return this.syncedNameChanges === this.nameChanges
+  }
+
   /** Work in the background may go on. */
   get hasFiles(): boolean {
     return !this.isAbandoned && !this.directory.isOffline
@@ -120,7 +130,7 @@ export class LogState {
   /** Something that the log did with its files has failed. What fails after they are deleted is no fault. */
   failed(error: unknown): DiskError {
     assert(error instanceof DiskError, 'a disk throws disk errors only')
-    if (!this.isAbandoned) this.directory.fail(error)
+    if (!this.isAbandoned) this.directory.writeFailed(error)
     return error
   }
 

@@ -169,7 +169,7 @@ export class LogTrimmer {
       await this.#removeFiles(removed.reverse())
       state.context.openFiles.use(segment)
       segment.isOnDisk = true
-      state.isNameSynced = false
+      state.nameChanges++
       await this.#saved()
       await state.directory.saveLogStarts()
     } catch (error) {
@@ -205,13 +205,14 @@ export class LogTrimmer {
   }
 
   #cutFailed(error: unknown): void {
+    assert(error instanceof DiskError, 'a disk throws disk errors only')
     // What of the cut is on disk is not known.
-    this.#state.failed(error)
+    if (!this.#state.isAbandoned) this.#state.directory.fail(error)
   }
 
   /** The files get the suffix `.deleted` at once and go when nobody can be reading them any more. */
   async #removeFiles(segments: readonly Segment[]): Promise<void> {
-    const { context, config, home } = this.#state
+    const { context, config, home, directory } = this.#state
     const paths: string[] = []
     for (const segment of segments) {
       context.openFiles.close(segment)
@@ -225,7 +226,7 @@ export class LogTrimmer {
     }
     if (paths.length === 0) return
     await context.disk.syncDirectory(home.path)
-    context.clock.after(config.fileDeleteDelayMs, () => void this.#unlink(paths))
+    directory.after(config.fileDeleteDelayMs, () => this.#unlink(paths))
   }
 
   async #unlink(names: readonly string[]): Promise<void> {

@@ -11,6 +11,8 @@ export interface FileUser {
   lastUse: number
   /** Appends are in flight, or bytes are not synced: a file that is closed then could hide a failed write. */
   readonly mustStayOpen: boolean
+  /** Asked when too many files must stay open. */
+  syncSoon(): void
 }
 
 /** Bounds how many files are open: those that were used longest ago are closed, and opened again when they are needed. */
@@ -19,10 +21,13 @@ export class OpenFiles {
   readonly #maxFiles: number
   readonly #users = new Set<FileUser>()
   #clock = 0
+  /** The bound, or above it for as long as too many files cannot be closed. */
+  #trimFrom: number
 
   constructor(disk: Disk, maxFiles: number) {
     this.#disk = disk
     this.#maxFiles = maxFiles
+    this.#trimFrom = maxFiles
   }
 
   get size(): number {
@@ -33,7 +38,7 @@ export class OpenFiles {
   use(user: FileUser): DiskFile {
     user.lastUse = ++this.#clock
     if (user.file !== undefined) return user.file
-    if (this.#users.size >= this.#maxFiles) this.#closeIdle(Math.ceil(this.#maxFiles / 16))
+    if (this.#users.size >= this.#trimFrom) this.#trim()
     user.file = this.#open(user.filePath, user.openedFor)
     this.#users.add(user)
     return user.file
@@ -56,6 +61,18 @@ export class OpenFiles {
       this.#closeIdle(Math.ceil(this.#users.size / 4))
       return this.#disk.open(path, how)
     }
+  }
+
+  #trim(): void {
+    const step = Math.ceil(this.#maxFiles / 16)
+    this.#closeIdle(this.#users.size - this.#maxFiles + step)
+    if (this.#users.size < this.#maxFiles) {
+      this.#trimFrom = this.#maxFiles
+      return
+    }
+    const oldest = [...this.#users].sort((a, b) => a.lastUse - b.lastUse).slice(0, 2 * step)
+    for (const user of oldest) user.syncSoon()
+    this.#trimFrom = this.#users.size + step
   }
 
   #closeIdle(count: number): void {

@@ -1,6 +1,7 @@
 import type { DiskFile } from '../io/disk.ts'
-import { batchHeaderBytes, batchSizeAt, corrupt, readLastOffset } from '../records/batch.ts'
+import { batchHeaderBytes, batchSizeAt, corrupt } from '../records/batch.ts'
 import type { Segment } from './segment.ts'
+import { storedLastOffset } from './stored-batch.ts'
 
 /** Bytes that are read at once when looking for a batch: an index interval, and the header of the batch that ends it. */
 const stepBytes = 8 * 1024
@@ -34,20 +35,6 @@ export async function locate(file: DiskFile, from: number, offset: number, end: 
   return { isFound: true, position: end }
 }
 
-/** The same for bytes that are in memory: written a short while ago. */
-export function locateNow(file: DiskFile, from: number, offset: number, end: number): Located {
-  const bytes = Buffer.allocUnsafe(stepBytes)
-  let position = from
-  while (position < end) {
-    const length = file.readNow(position, bytes.subarray(0, Math.min(stepBytes, end - position)))
-    const step = walk(bytes.subarray(0, length), position, offset, end)
-    if (step.type === 'found') return { isFound: true, position: step.position }
-    if (step.type === 'lost') return { isFound: false, position: step.position }
-    position = step.position
-  }
-  return { isFound: true, position: end }
-}
-
 interface Step {
   readonly type: 'found' | 'lost' | 'onwards'
   readonly position: number
@@ -58,7 +45,7 @@ function walk(bytes: Buffer, position: number, offset: number, end: number): Ste
   while (bytes.length - at >= batchHeaderBytes) {
     const size = batchSizeAt(bytes, at, end - position)
     if (size <= 0) return { type: 'lost', position: position + at }
-    if (readLastOffset(bytes, at) >= offset) return { type: 'found', position: position + at }
+    if (storedLastOffset(bytes, at) >= offset) return { type: 'found', position: position + at }
     at += size
   }
   if (at === 0 || (batchSizeAt(bytes, at) === corrupt && at < bytes.length))

@@ -8,9 +8,10 @@ import {
   readBaseOffset,
   readLastOffset,
 } from '../records/batch.ts'
-import { type BatchVisitor, type OffsetBounds, scanBatches, scanWindowBytes } from './batch-scan.ts'
+import { type BatchVisitor, type ScanRange, scanBatches, scanWindowBytes } from './batch-scan.ts'
 import { Segment, SegmentIndexes } from './segment.ts'
 import type { StorageContext } from './storage-context.ts'
+import { type BatchPlace, isLegacy, storedLastOffset } from './stored-batch.ts'
 
 /** Bytes of a segment that are no valid batches; valid ones follow, or the segment ends. */
 export interface DamagedRange {
@@ -24,26 +25,22 @@ export interface DamagedRange {
 }
 
 /**
- * Checks all batches of a part of a segment, which begins with a batch, marks them and shows them to `visit`. After
- * damage the scan goes on with the next valid batch. Rejects with `DiskError`.
+ * Checks all batches of a part of a segment, marks them and shows them to `visit`. After damage the scan goes on with the
+ * next valid batch. Rejects with `DiskError`.
  */
 export async function scanSegment(
   context: StorageContext,
   segment: Segment,
-  range: { position: number; end: number; bounds?: OffsetBounds },
+  range: { position: number; end: number },
   visit: BatchVisitor,
 ): Promise<DamagedRange[]> {
   const file = context.openFiles.use(segment)
   file.retain()
   try {
-    return await scanFile(
-      file,
-      { bounds: { from: segment.baseOffset, to: Number.POSITIVE_INFINITY }, ...range },
-      (bytes, at, position, size) => {
-        segment.verified.add(position, position + size)
-        visit(bytes, at, position, size)
-      },
-    )
+    return await scanFile(file, { ...range, place: segment.placeOfFirst() }, (bytes, at, position, size) => {
+      segment.verified.add(position, position + size)
+      visit(bytes, at, position, size)
+    })
   } finally {
     file.release()
   }
@@ -64,9 +61,10 @@ export async function readSegment(
   const read = new Segment(home, baseOffset, { createdWallMs: segment.createdWallMs, jitterMs: 0, isOnDisk: true })
   read.indexes = new SegmentIndexes()
   const damaged = await scanSegment(context, segment, { position: 0, end: sizeBytes }, (bytes, at, position) => {
-    if (readLastOffset(bytes, at) >= endOffset) return
+    if (storedLastOffset(bytes, at) >= endOffset) return
     read.sizeBytes = position
     read.note(bytes, at, home.indexIntervalBytes)
+    if (isLegacy(bytes, at)) return
     visit(bytes, at)
     const aborted = states.append(bytes, at)
     states.complete(read.nextOffset)
@@ -76,23 +74,20 @@ export async function readSegment(
   return { read, damaged }
 }
 
-export async function scanFile(
-  file: DiskFile,
-  range: { position: number; end: number; bounds: OffsetBounds },
-  visit: BatchVisitor,
-): Promise<DamagedRange[]> {
+export async function scanFile(file: DiskFile, range: ScanRange, visit: BatchVisitor): Promise<DamagedRange[]> {
   const damaged: DamagedRange[] = []
-  let { position, bounds } = range
+  let { position, place } = range
   while (position < range.end) {
-    const scan = await scanBatches(file, { position, end: range.end, bounds }, visit)
+    const scan = await scanBatches(file, { position, end: range.end, place }, visit)
     if (scan.problem === undefined) break
-    bounds = { from: scan.nextOffset, to: bounds.to }
-    const next = await findNextBatch(file, scan.position + 1, range.end, bounds)
-    position = next ?? range.end
+    const next = await findNextBatch(file, scan.position + 1, range.end, scan.place)
+    position = next?.position ?? range.end
+    // How many offsets are lost is known from the batch that follows only.
+    place = { ...scan.place, from: next?.baseOffset ?? scan.place.from }
     damaged.push({
       position: scan.position,
       end: position,
-      offset: scan.nextOffset,
+      offset: scan.place.from,
       reason: scan.problem,
       isFollowed: next !== undefined,
     })
@@ -101,35 +96,37 @@ export async function scanFile(
 }
 
 /**
- * The position of the next bytes that are a valid batch: its header makes sense, its offsets fit and its CRC is right.
- * Undefined when there is none up to `end`.
+ * The next bytes that are a valid batch: the header makes sense, the offsets fit and the CRC is right. Undefined when there
+ * are none up to `end`.
  */
 export async function findNextBatch(
   file: DiskFile,
   from: number,
   end: number,
-  bounds: OffsetBounds,
-): Promise<number | undefined> {
+  place: BatchPlace,
+): Promise<{ position: number; baseOffset: number } | undefined> {
   let windowAt = from
   while (end - windowAt >= batchHeaderBytes) {
     const bytes = await file.read(windowAt, Math.min(scanWindowBytes, end - windowAt))
     if (bytes.length < batchHeaderBytes) return undefined
     const last = bytes.length - batchHeaderBytes
     for (let at = 0; at <= last; at++) {
-      if (!mayBegin(bytes, at, end - windowAt, bounds)) continue
+      if (!mayBegin(bytes, at, end - windowAt, place)) continue
       const size = batchSizeAt(bytes, at, end - windowAt)
       const isWhole = at + size <= bytes.length
       const batch = isWhole ? bytes : await file.read(windowAt + at, size)
-      if (batch.length >= size && isCrcValid(batch, isWhole ? at : 0, size)) return windowAt + at
+      if (batch.length >= size && isCrcValid(batch, isWhole ? at : 0, size)) {
+        return { position: windowAt + at, baseOffset: readBaseOffset(bytes, at) }
+      }
     }
     windowAt += last + 1
   }
   return undefined
 }
 
-function mayBegin(bytes: Buffer, at: number, end: number, bounds: OffsetBounds): boolean {
+function mayBegin(bytes: Buffer, at: number, end: number, place: BatchPlace): boolean {
   if (bytes[at + magicPosition] !== 2 || batchSizeAt(bytes, at, end) < batchHeaderBytes) return false
   const baseOffset = readBaseOffset(bytes, at)
   const lastOffset = readLastOffset(bytes, at)
-  return baseOffset >= bounds.from && lastOffset >= baseOffset && lastOffset < bounds.to
+  return baseOffset >= place.from && lastOffset >= baseOffset && lastOffset < place.to
 }

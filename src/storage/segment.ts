@@ -4,15 +4,20 @@ import { OffsetIndex } from '../core/log/offset-index.ts'
 import { TimeIndex } from '../core/log/time-index.ts'
 import type { AbortedTransactionEntry } from '../core/log/transaction-index.ts'
 import type { DiskFile } from '../io/disk.ts'
-import { readBatchSize, readLastOffset, readMaxTimestamp } from '../records/batch.ts'
+import { readBatchSize } from '../records/batch.ts'
 import { Intervals } from './intervals.ts'
 import type { FileUser } from './open-files.ts'
+import { type BatchPlace, storedLastOffset, storedMaxTimestamp } from './stored-batch.ts'
 
 /** Where a log's files are; its directory is renamed when the log is deleted. */
 export interface LogHome {
   path: string
   /** The log's `index.interval.bytes`. */
   indexIntervalBytes: number
+  /** Below this offset the cleaner may have left out records: it is Infinity for a compacted topic. */
+  gapsBelow: number
+  /** The log's own; nothing before it is opened. */
+  requestFlush: () => void
 }
 
 export class SegmentIndexes {
@@ -116,6 +121,20 @@ export class Segment implements FileUser {
     return this.indexes !== undefined || !this.hasTransactionIndex
   }
 
+  syncSoon(): void {
+    this.home.requestFlush()
+  }
+
+  /** Where the first batch of the segment belongs. */
+  placeOfFirst(): BatchPlace {
+    return {
+      from: this.baseOffset,
+      to: this.isSealed ? this.nextOffset : Number.POSITIVE_INFINITY,
+      isContiguous: this.baseOffset >= this.home.gapsBelow,
+      minLeaderEpoch: 0,
+    }
+  }
+
   pathOf(kind: SegmentFileKind): string {
     return `${this.home.path}/${segmentFileName(this.baseOffset, kind)}`
   }
@@ -123,10 +142,10 @@ export class Segment implements FileUser {
   /** Takes in a batch that is appended to the segment: its place, its timestamps and its index entries. */
   note(bytes: Buffer, at: number, indexIntervalBytes: number): void {
     assert(this.indexes !== undefined && this.maxTimestamp !== undefined, 'an active segment has its indexes in memory')
-    const lastOffset = readLastOffset(bytes, at)
+    const lastOffset = storedLastOffset(bytes, at)
     assert(lastOffset >= this.nextOffset, 'batches of a segment follow one another')
     const size = readBatchSize(bytes, at)
-    const maxTimestamp = readMaxTimestamp(bytes, at)
+    const maxTimestamp = storedMaxTimestamp(bytes, at)
     this.noteTimestamp(maxTimestamp, lastOffset, this.sizeBytes === 0)
     if (this.bytesSinceIndexEntry > indexIntervalBytes) {
       this.indexes.offsets.append(lastOffset - this.baseOffset, this.sizeBytes)

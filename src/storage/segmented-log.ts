@@ -1,6 +1,7 @@
 import { assert } from '../base/assert.ts'
 import { ErrorCode } from '../base/error-code.ts'
 import type { Uuid } from '../base/uuid.ts'
+import type { EpochStart } from '../core/log/leader-epochs.ts'
 import type {
   Duplicate,
   EpochEndOffset,
@@ -15,15 +16,25 @@ import type {
   Reservation,
   ReserveRequest,
 } from '../core/log/partition-log.ts'
+import type { ProducerEntry } from '../core/log/producer-entry.ts'
 import { DiskError, type FileRange } from '../io/disk.ts'
+import type { CleanEnd } from './clean-ends.ts'
 import { LogAppender } from './log-appender.ts'
-import type { LogDirectory } from './log-directory.ts'
+import type { DirectoryOfLog } from './log-directory.ts'
 import { LogFlusher } from './log-flusher.ts'
 import { LogReader, type ReadResult } from './log-reader.ts'
+import { type ScrubCursor, type ScrubStep, scrub } from './log-scrub.ts'
 import { type LoadedLog, LogState } from './log-state.ts'
 import { LogTrimmer } from './log-trimmer.ts'
 import type { StorageContext } from './storage-context.ts'
 import { findByTimestamp, findMaxTimestamp, type SearchResult } from './timestamp-search.ts'
+
+export interface LogInspection {
+  readonly producers: readonly (readonly [number, ProducerEntry])[]
+  readonly epochs: readonly EpochStart[]
+  readonly segments: readonly { readonly baseOffset: number; readonly nextOffset: number; readonly sizeBytes: number }[]
+  readonly recoveryPoint: number
+}
 
 /** A log in Kafka's files: segments, their indexes, producer snapshots and the leader epoch checkpoint, in one directory. */
 export class SegmentedLog implements PartitionLog<FileRange> {
@@ -36,7 +47,7 @@ export class SegmentedLog implements PartitionLog<FileRange> {
   readonly #appender: LogAppender
   readonly #trimmer: LogTrimmer
 
-  constructor(context: StorageContext, directory: LogDirectory, loaded: LoadedLog) {
+  constructor(context: StorageContext, directory: DirectoryOfLog, loaded: LoadedLog) {
     this.topicId = loaded.topicId
     this.topic = loaded.topic
     this.partition = loaded.partition
@@ -44,6 +55,7 @@ export class SegmentedLog implements PartitionLog<FileRange> {
     this.#reader = new LogReader(this.#state)
     this.#flusher = new LogFlusher(this.#state)
     this.#appender = new LogAppender(this.#state, this.#reader, this.#flusher)
+    loaded.home.requestFlush = () => this.#flusher.request()
     this.#trimmer = new LogTrimmer(this.#state, this.#reader, this.#flusher, this.#appender)
   }
 
@@ -92,7 +104,7 @@ export class SegmentedLog implements PartitionLog<FileRange> {
     return this.#state.config
   }
 
-  get directory(): LogDirectory {
+  get directory(): DirectoryOfLog {
     return this.#state.directory
   }
 
@@ -113,6 +125,7 @@ export class SegmentedLog implements PartitionLog<FileRange> {
   configure(config: LogConfig): void {
     this.#state.config = config
     this.#state.home.indexIntervalBytes = config.indexIntervalBytes
+    if (config.isCompacted) this.#state.home.gapsBelow = Number.POSITIVE_INFINITY
   }
 
   reserve(request: ReserveRequest): Reservation | Duplicate | Refusal | NeedsUnpacking {
@@ -185,9 +198,36 @@ export class SegmentedLog implements PartitionLog<FileRange> {
     return this.#flusher.flush()
   }
 
+  /** State to be compared and printed: what must be the same live, after a replay, and from a snapshot and a replay. */
+  inspect(): LogInspection {
+    const { producers, epochs, segments } = this.#state
+    return {
+      producers: [...producers.entries].sort((a, b) => a[0] - b[0]),
+      epochs: epochs.entries,
+      segments: segments.all.map(({ baseOffset, nextOffset, sizeBytes }) => ({ baseOffset, nextOffset, sizeBytes })),
+      recoveryPoint: this.#state.recoveryPoint,
+    }
+  }
+
   /** Begins a new segment, if the active one holds anything. */
   roll(): void {
     this.#appender.roll()
+  }
+
+  /** Reads a part of the log again and checks it. Rejects with `DiskError`. */
+  scrub(cursor: ScrubCursor | undefined, maxBytes: number): Promise<ScrubStep> {
+    return scrub(this.#state, cursor, maxBytes)
+  }
+
+  /** What a clean shutdown leaves of the active segment. */
+  get cleanEnd(): CleanEnd {
+    const { baseOffset, sizeBytes, nextOffset } = this.#state.segments.active
+    return { baseOffset, sizeBytes, endOffset: nextOffset }
+  }
+
+  /** `flush.ms`: asks for a sync of what has been written for too long. */
+  flushOlderThan(monotonicMs: number): void {
+    this.#flusher.flushOlderThan(monotonicMs)
   }
 
   /** What retention, by time, size and log start, and the expiry of producer ids remove at this time. */

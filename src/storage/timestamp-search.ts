@@ -1,12 +1,15 @@
 import { ErrorCode } from '../base/error-code.ts'
 import type { ReadRefusal, TimestampAndOffset } from '../core/log/partition-log.ts'
-import { readLastOffset, readMaxTimestamp, readPartitionLeaderEpoch } from '../records/batch.ts'
+import { readBatchSize } from '../records/batch.ts'
+import { readLegacyRecords } from '../records/legacy.ts'
+import type { Record } from '../records/record.ts'
 import { type Finding, findByTimestamp as findInBatch, findMaxTimestamp as findMaxInBatch } from '../records/search.ts'
 import { type BatchVisitor, scanBatches } from './batch-scan.ts'
 import type { LogState } from './log-state.ts'
 import type { Segment, SegmentIndexes } from './segment.ts'
 import { loadIndexes, rebuildIndexes } from './segment-indexes.ts'
 import { indexedPosition } from './segment-locator.ts'
+import { isLegacy, storedLastOffset, storedLeaderEpoch, storedMaxTimestamp } from './stored-batch.ts'
 
 /** A refusal where bytes that could not be read stand where the answer may be. */
 export type SearchResult = TimestampAndOffset | ReadRefusal | undefined
@@ -23,7 +26,9 @@ export async function findByTimestamp(state: LogState, timestamp: bigint): Promi
     const from = entry < 0 ? segment.baseOffset : segment.baseOffset + indexes.times.relativeOffsetAt(entry) + 1
     const query = { timestamp, startOffset: state.logStartOffset, maxBytes: maxUnpackedBytes }
     const found = await findIn(state, segment, Math.max(from, state.logStartOffset), (bytes, at) => {
-      return readMaxTimestamp(bytes, at) < timestamp ? undefined : findInBatch(bytes, at, query)
+      if (storedMaxTimestamp(bytes, at) < timestamp) return undefined
+      if (!isLegacy(bytes, at)) return findInBatch(bytes, at, query)
+      return findInLegacy(bytes, at, record => record.timestamp >= timestamp && record.offset >= query.startOffset)
     })
     if (found !== undefined) return found
   }
@@ -41,8 +46,17 @@ export async function findMaxTimestamp(state: LogState): Promise<SearchResult> {
   if (largest === undefined) return undefined
   const wanted = largest.maxTimestamp
   return findIn(state, largest, largest.maxTimestampOffset, (bytes, at) => {
-    return readMaxTimestamp(bytes, at) === wanted ? findMaxInBatch(bytes, at, maxUnpackedBytes) : undefined
+    if (storedMaxTimestamp(bytes, at) !== wanted) return undefined
+    if (!isLegacy(bytes, at)) return findMaxInBatch(bytes, at, maxUnpackedBytes)
+    return findInLegacy(bytes, at, record => record.timestamp === wanted)
   })
+}
+
+function findInLegacy(bytes: Buffer, at: number, isWanted: (record: Record) => boolean): Finding {
+  const records = readLegacyRecords(bytes, at, readBatchSize(bytes, at), maxUnpackedBytes)
+  if ('type' in records) return records
+  const record = records.find(isWanted)
+  return record && { type: 'found', offset: record.offset, timestamp: record.timestamp }
 }
 
 /** -1 when no record of the segment has a timestamp. */
@@ -69,8 +83,9 @@ async function confirmedTimes(state: LogState, segment: Segment, timestamp: bigi
   const offset = segment.baseOffset + indexes.times.relativeOffsetAt(entry)
   let isTrue = false
   await scan(state, segment, offset, (bytes, at) => {
-    if (readLastOffset(bytes, at) < offset) return undefined
-    isTrue = readLastOffset(bytes, at) === offset && readMaxTimestamp(bytes, at) === indexes.times.timestampAt(entry)
+    if (storedLastOffset(bytes, at) < offset) return undefined
+    isTrue =
+      storedLastOffset(bytes, at) === offset && storedMaxTimestamp(bytes, at) === indexes.times.timestampAt(entry)
     return 'stop'
   })
   if (!isTrue) segment.indexes = await rebuildIndexes(context, segments, segment)
@@ -86,12 +101,12 @@ async function findIn(
 ): Promise<SearchResult> {
   let result: SearchResult
   const problem = await scan(state, segment, offset, (bytes, at) => {
-    if (readLastOffset(bytes, at) < offset) return undefined
+    if (storedLastOffset(bytes, at) < offset) return undefined
     const found = find(bytes, at)
     if (found === undefined) return undefined
     result =
       found.type === 'found'
-        ? { timestamp: found.timestamp, offset: found.offset, leaderEpoch: readPartitionLeaderEpoch(bytes, at) }
+        ? { timestamp: found.timestamp, offset: found.offset, leaderEpoch: storedLeaderEpoch(bytes, at) }
         : { type: 'refused', errorCode: ErrorCode.corruptMessage }
     return 'stop'
   })
@@ -107,18 +122,18 @@ async function scan(state: LogState, segment: Segment, offset: number, visit: Ba
   const file = context.openFiles.use(segment)
   file.retain()
   try {
-    const bounds = { from: segment.baseOffset, to: Number.POSITIVE_INFINITY }
-    const scanned = await scanBatches(file, { position, end, bounds }, (bytes, at, where, size) => {
+    const place = { ...segment.placeOfFirst(), isContiguous: false }
+    const scanned = await scanBatches(file, { position, end, place }, (bytes, at, where, size) => {
       segment.verified.add(where, where + size)
       return visit(bytes, at, where, size)
     })
     if (scanned.problem === undefined) return false
-    const { nextOffset, problem: reason } = scanned
+    const { problem: reason } = scanned
     state.damageFound({
       path: segment.filePath,
       position: scanned.position,
       length: undefined,
-      offset: nextOffset,
+      offset: scanned.place.from,
       reason,
     })
     return true

@@ -70,9 +70,11 @@ function registrationError(
 function isHeld(
   { brokerId, incarnationId }: BrokerRegistrationRequest,
   before: BrokerImage | undefined,
-  { sessions }: ControllerState,
+  { sessions, options }: ControllerState,
   nowMs: number,
 ): boolean {
+  // This node's own broker runs in this process. Until it is heard of, its registration is of a process that is gone.
+  if (brokerId === options.nodeId && !sessions.isHeardOf(brokerId)) return false
   if (!before || before.incarnationId === incarnationId || before.fenced || before.inControlledShutdown) return false
   return sessions.isValid(brokerId, nowMs)
 }

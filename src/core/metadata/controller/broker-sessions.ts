@@ -51,6 +51,11 @@ export class BrokerSessions {
     for (const brokerId of brokerIds) this.apply({ type: 'contact', brokerId, atMs, metadataOffset: -1 })
   }
 
+  /** Whether this controller has had a heartbeat of it. */
+  isHeardOf(brokerId: number): boolean {
+    return this.metadataOffset(brokerId) >= 0
+  }
+
   isValid(brokerId: number, nowMs: number): boolean {
     const session = this.#sessions.get(brokerId)
     return session !== undefined && nowMs < session.contactMs + this.#timeoutMs

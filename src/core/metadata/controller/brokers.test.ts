@@ -55,6 +55,16 @@ test('nobody takes the id of a broker whose session is alive', () => {
   assert.equal(cluster.register(1, { incarnation: 1 }).errorCode, ErrorCode.none)
 })
 
+test('the broker of the controller itself takes its id back at once after a crash, and another node does not', () => {
+  const cluster = new TestCluster().start(1, 2)
+  cluster.restartController()
+  assert.equal(cluster.options.nodeId, 1)
+  assert.equal(cluster.register(2, { incarnation: 1 }).errorCode, ErrorCode.duplicateBrokerRegistration)
+  assert.equal(cluster.register(1, { incarnation: 1 }).errorCode, ErrorCode.none)
+  cluster.heartbeat(1)
+  assert.equal(cluster.register(1, { incarnation: 2 }).errorCode, ErrorCode.duplicateBrokerRegistration)
+})
+
 test('a broker of another cluster, without directories, with a copied one, or too old for the features is refused', () => {
   const cluster = new TestCluster().start(1)
   const request = (change: object) =>

@@ -1,0 +1,56 @@
+import { scanBatches } from './batch-scan.ts'
+import type { LogState } from './log-state.ts'
+import { findNextBatch } from './segment-scan.ts'
+
+/** Where a scrub goes on: a segment, and the position of a batch in it. */
+export interface ScrubCursor {
+  readonly baseOffset: number
+  readonly position: number
+}
+
+export interface ScrubStep {
+  /** Undefined when the end of the log is reached. */
+  readonly next: ScrubCursor | undefined
+  readonly bytes: number
+}
+
+/**
+ * Reads a part of the log again and checks it, also where it was checked before: disks forget. Damage is told and no longer
+ * served. Rejects with `DiskError`.
+ */
+export async function scrub(state: LogState, cursor: ScrubCursor | undefined, maxBytes: number): Promise<ScrubStep> {
+  const { segments, written, context } = state
+  const segment = segments.floor(cursor?.baseOffset ?? 0)
+  const isSame = segment.baseOffset === cursor?.baseOffset
+  const from = isSame ? cursor.position : 0
+  const end = segment === written.segment ? written.position : segment.sizeBytes
+  const { removals } = segments
+  const next = segments.after(segment)
+  const inNext = next && { baseOffset: next.baseOffset, position: 0 }
+  if (from >= end) return { next: inNext, bytes: 0 }
+
+  const file = context.openFiles.use(segment)
+  file.retain()
+  try {
+    const place = { ...segment.placeOfFirst(), isContiguous: false }
+    let bytes = 0
+    const scan = await scanBatches(file, { position: from, end, place }, (_batch, _at, position, size) => {
+      segment.verified.add(position, position + size)
+      bytes += size
+      return bytes >= maxBytes ? 'stop' : undefined
+    })
+    if (removals !== segments.removals) return { next: cursor, bytes }
+    if (scan.problem === undefined) {
+      const isDone = scan.position >= end
+      return { next: isDone ? inNext : { baseOffset: segment.baseOffset, position: scan.position }, bytes }
+    }
+    const found = await findNextBatch(file, scan.position + 1, end, scan.place)
+    const damageEnd = found?.position ?? end
+    segment.verified.remove(scan.position, damageEnd)
+    const { position, problem: reason, place: after } = scan
+    state.damageFound({ path: segment.filePath, position, length: damageEnd - position, offset: after.from, reason })
+    return { next: found && { baseOffset: segment.baseOffset, position: found.position }, bytes }
+  } finally {
+    file.release()
+  }
+}

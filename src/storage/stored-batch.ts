@@ -1,0 +1,65 @@
+import {
+  isCrcValid,
+  readBaseOffset,
+  readLastOffset,
+  readLastOffsetDelta,
+  readMagic,
+  readMaxTimestamp,
+  readPartitionLeaderEpoch,
+} from '../records/batch.ts'
+import { isLegacyCrcValid, readLegacyTimestamp } from '../records/legacy.ts'
+
+/**
+ * What can be said of an entry of a segment, which is a batch of magic 2 or an entry from before an upgrade. The offset
+ * of a legacy entry is that of the last record inside; where the first one is, only its content tells.
+ */
+export function isLegacy(bytes: Buffer, at: number): boolean {
+  return readMagic(bytes, at) < 2
+}
+
+export function storedLastOffset(bytes: Buffer, at: number): number {
+  return isLegacy(bytes, at) ? readBaseOffset(bytes, at) : readLastOffset(bytes, at)
+}
+
+export function storedMaxTimestamp(bytes: Buffer, at: number): bigint {
+  return isLegacy(bytes, at) ? readLegacyTimestamp(bytes, at) : readMaxTimestamp(bytes, at)
+}
+
+/** -1 when the entry has none. */
+export function storedLeaderEpoch(bytes: Buffer, at: number): number {
+  return isLegacy(bytes, at) ? -1 : readPartitionLeaderEpoch(bytes, at)
+}
+
+export function isStoredCrcValid(bytes: Buffer, at: number, size: number): boolean {
+  return isLegacy(bytes, at) ? isLegacyCrcValid(bytes, at, size) : isCrcValid(bytes, at, size)
+}
+
+/** What the place of a batch in a log says of its offsets and epoch, which its CRC does not cover. */
+export interface BatchPlace {
+  /** The batch does not begin below this. */
+  readonly from: number
+  /** It does not reach this. */
+  readonly to: number
+  /** No offset is left out before it: the log was never compacted here. */
+  readonly isContiguous: boolean
+  /** Its leader epoch is not below this. */
+  readonly minLeaderEpoch: number
+}
+
+/** Why the bytes are no batch for this place; undefined when they are one. The batch is whole: `size` bytes at `at`. */
+export function findBatchProblem(bytes: Buffer, at: number, size: number, place: BatchPlace): string | undefined {
+  if (!isStoredCrcValid(bytes, at, size)) return 'the CRC of the batch is wrong'
+  const baseOffset = readBaseOffset(bytes, at)
+  const lastOffset = storedLastOffset(bytes, at)
+  if (!isLegacy(bytes, at)) {
+    if (readLastOffsetDelta(bytes, at) < 0) return 'the batch ends before it begins'
+    if (place.isContiguous && baseOffset !== place.from) return `the batch has offset ${baseOffset}, not ${place.from}`
+  }
+  if (!(baseOffset >= place.from)) return `the batch has offset ${baseOffset}, below ${place.from}`
+  if (!(lastOffset < place.to)) return `the batch reaches offset ${lastOffset}, beyond ${place.to}`
+  const leaderEpoch = storedLeaderEpoch(bytes, at)
+  if (leaderEpoch >= 0 && leaderEpoch < place.minLeaderEpoch) {
+    return `the batch has leader epoch ${leaderEpoch}, below ${place.minLeaderEpoch}`
+  }
+  return undefined
+}
