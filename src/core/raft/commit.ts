@@ -1,6 +1,6 @@
 import { assert } from '../../base/assert.ts'
+import type { ControlRecord } from '../../protocol/control-record.ts'
 import type { AppendedBatch } from './events.ts'
-import type { ControlRecord } from './messages.ts'
 import type { Replica } from './replica.ts'
 import type { Leader } from './roles.ts'
 

@@ -1,5 +1,6 @@
 import type { Uuid } from '../../base/uuid.ts'
-import type { Endpoint, VersionRange } from './messages.ts'
+import type { Endpoint } from '../../protocol/records/control.ts'
+import type { VersionRange } from './messages.ts'
 import type { ReplicaKey, Voter } from './voters.ts'
 
 /** What one replica of the metadata quorum is told when it starts; never changed. */
@@ -13,11 +14,11 @@ export interface QuorumConfig {
   /** The controllers' listener. Endpoints of that name are where requests go. */
   readonly listenerName: string
   /** This node's own endpoints. */
-  readonly listeners: Endpoint[]
+  readonly listeners: readonly Endpoint[]
   /** `controller.quorum.bootstrap.servers`: whom to ask for the leader. Empty: the voters. */
   readonly bootstrapServers: readonly { readonly host: string; readonly port: number }[]
   /** The range of `kraft.version` that this node supports. */
-  readonly kRaftVersionFeature: VersionRange
+  readonly kraftVersionFeature: VersionRange
   /** `controller.quorum.fetch.timeout.ms` */
   readonly fetchTimeoutMs: number
   /** `controller.quorum.election.timeout.ms` */
@@ -44,5 +45,5 @@ export function keyOf(config: QuorumConfig): ReplicaKey {
 
 /** This node as an entry of a voter set. */
 export function voterOf(config: QuorumConfig): Voter {
-  return { ...keyOf(config), endpoints: config.listeners, kRaftVersionFeature: config.kRaftVersionFeature }
+  return { ...keyOf(config), endpoints: config.listeners, kraftVersionFeature: config.kraftVersionFeature }
 }

@@ -1,7 +1,7 @@
 import { assert } from '../../base/assert.ts'
 import { type Uuid, zeroUuid } from '../../base/uuid.ts'
+import type { Endpoint } from '../../protocol/records/control.ts'
 import type { QuorumState } from './events.ts'
-import type { Endpoint } from './messages.ts'
 import type { Outbox } from './outbox.ts'
 import { type ReplicaKey, sameReplica } from './voters.ts'
 
@@ -74,11 +74,11 @@ export class Election {
   }
 
   /** Writes what is new of it to disk. */
-  persist(outbox: Outbox, kRaftVersion: number): void {
+  persist(outbox: Outbox, kraftVersion: number): void {
     const state = this.state
     if (this.#persisted !== undefined && sameState(this.#persisted, state)) return
     this.#persisted = state
-    outbox.persist(state, kRaftVersion)
+    outbox.persist(state, kraftVersion)
   }
 
   /** Tells the shell what is new of the leader. */

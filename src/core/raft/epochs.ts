@@ -1,7 +1,8 @@
 import { ErrorCode } from '../../base/error-code.ts'
 import type { Now } from '../../base/time.ts'
 import { type Uuid, zeroUuid } from '../../base/uuid.ts'
-import type { Endpoint, NodeEndpoint } from './messages.ts'
+import type { NodeEndpoint } from '../../protocol/messages/vote.ts'
+import type { Endpoint } from '../../protocol/records/control.ts'
 import type { Replica } from './replica.ts'
 import { metadataPartition, metadataTopic } from './requests.ts'
 
@@ -12,7 +13,7 @@ import { metadataPartition, metadataTopic } from './requests.ts'
 
 /** The one partition of the one topic, or undefined when the message is about something else. */
 export function metadataPartitionOf<P extends { partitionIndex: number }>(
-  topics: readonly { topicName: string; partitions: P[] }[],
+  topics: readonly { readonly topicName: string; readonly partitions: readonly P[] }[],
 ): P | undefined {
   if (topics.length !== 1 || topics[0].topicName !== metadataTopic) return undefined
   const { partitions } = topics[0]

@@ -1,6 +1,8 @@
 import type { ErrorCode } from '../../base/error-code.ts'
+import type { ControlRecord } from '../../protocol/control-record.ts'
+import type { Endpoint } from '../../protocol/records/control.ts'
 import type { RaftBatch, SnapshotId } from './log-view.ts'
-import type { ControlRecord, Endpoint, RaftRequest, RaftResponse } from './messages.ts'
+import type { RaftRequest, RaftResponse } from './messages.ts'
 
 /** What the file `quorum-state` holds, in the names of Kafka's schema; -1 for no leader and no vote. */
 export interface QuorumState {
@@ -13,7 +15,7 @@ export interface QuorumState {
 export type QuorumEvent =
   /** Something that was due by the clock may be due: `nextDeadlineMs()` has passed. Early and late ticks do no harm. */
   | { readonly type: 'tick' }
-  | ({ readonly type: 'request'; readonly requestId: number } & RaftRequest)
+  | ({ readonly type: 'request'; readonly requestId: number; readonly apiVersion: number } & RaftRequest)
   /** `batches`: of a Fetch answer, its records split into batches and checked. Not all of them if bytes were cut. */
   | ({
       readonly type: 'response'
@@ -85,7 +87,7 @@ export type Destination =
  * 10. `halt` is the last effect ever. Nothing else that is open may leave this process.
  */
 export type QuorumEffect =
-  | { readonly type: 'persistQuorumState'; readonly quorumState: QuorumState; readonly kRaftVersion: number }
+  | { readonly type: 'persistQuorumState'; readonly quorumState: QuorumState; readonly kraftVersion: number }
   | ({ readonly type: 'send'; readonly correlationId: number; readonly to: Destination } & RaftRequest)
   | ({ readonly type: 'reply'; readonly requestId: number } & RaftResponse)
   | {

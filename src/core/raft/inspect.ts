@@ -11,7 +11,7 @@ export function inspect(replica: Replica): string {
     `log [${log.view.logStartOffset}, ${log.logEndOffset}) written ${log.view.writtenOffset} flushed ${log.view.flushedOffset}` +
       ` last epoch ${log.lastEpoch} high watermark ${replica.highWatermark}` +
       `${replica.logChange === undefined ? '' : ` ${replica.logChange.type} to ${replica.logChange.endOffset}`}`,
-    `voters ${voters} at ${history.votersOffset} kraft.version ${history.kRaftVersion}`,
+    `voters ${voters} at ${history.votersOffset} kraft.version ${history.kraftVersion}`,
   ]
   const details = detailsOf(replica.role)
   if (details !== '') lines.push(details)

@@ -1,23 +1,23 @@
 import { assert } from '../../base/assert.ts'
 import { ErrorCode } from '../../base/error-code.ts'
 import type { Now } from '../../base/time.ts'
+import { zeroUuid } from '../../base/uuid.ts'
+import type { ControlRecord } from '../../protocol/control-record.ts'
 import { advanceHighWatermark, appendControlRecords } from './commit.ts'
 import { voterOf } from './config.ts'
 import { expireWaitingFetches, wakeWaitingFetches } from './fetch-server.ts'
-import type { ControlRecord } from './messages.ts'
 import type { Replica } from './replica.ts'
 import { beginQuorumEpochRequest } from './requests.ts'
 import { fetchResponse, fetchSnapshotResponse, voterChangeResponse } from './responses.ts'
 import type { Leader } from './roles.ts'
 import { pollVoterChange } from './voter-changes.ts'
-import { isReplica, needsUpdate } from './voters.ts'
+import { isReplica, needsUpdate, type Voter } from './voters.ts'
 
 /** A majority must have been heard from within 1.5 fetch timeouts: some of it is network and disk. */
 const checkQuorumFactor = 1.5
 
 export function pollLeader(replica: Replica, role: Leader, now: Now): void {
-  if (!replica.outbox.isPersisted) return
-  if (!role.hasStarted) startEpoch(replica, role)
+  if (!role.hasStarted && replica.outbox.isPersisted) startEpoch(replica, role)
   advanceHighWatermark(replica, role)
   wakeWaitingFetches(replica, role)
   pollVoterChange(replica, role, now)
@@ -38,10 +38,8 @@ export function resign(replica: Replica, role: Leader, now: Now): void {
 function startEpoch(replica: Replica, role: Leader): void {
   assert(replica.log.logEndOffset === role.epochStartOffset, 'an epoch starts where the log ended')
   const { history, key } = replica
-  const asEntry = ({ id, directoryId }: { id: number; directoryId: string }) => ({
-    voterId: id,
-    voterDirectoryId: directoryId,
-  })
+  // Version 0 of the record has no directory ids.
+  const asEntry = ({ id }: Voter) => ({ voterId: id, voterDirectoryId: zeroUuid })
   const records: ControlRecord[] = [
     {
       type: 'leaderChange',
@@ -55,12 +53,12 @@ function startEpoch(replica: Replica, role: Leader): void {
   ]
   const own = voterOf(replica.config)
   const entry = history.voters.withId(key.id)
-  if (history.kRaftVersion >= 1 && entry !== undefined && isReplica(entry, key)) {
+  if (history.kraftVersion >= 1 && entry !== undefined && isReplica(entry, key)) {
     if (history.votersOffset === -1 || needsUpdate(entry, own)) {
       const voters = history.voters.updated(own)
       assert(voters !== undefined, 'a leader is elected as a voter')
-      records.push({ type: 'kRaftVersion', value: { version: 0, kRaftVersion: history.kRaftVersion } })
-      records.push({ type: 'voters', value: voters.toRecord() })
+      records.push({ type: 'kraftVersion', value: { version: 0, kraftVersion: history.kraftVersion } })
+      records.push({ type: 'kraftVoters', value: voters.toRecord() })
     }
   }
   appendControlRecords(replica, records)

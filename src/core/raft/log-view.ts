@@ -1,5 +1,5 @@
 import { assert } from '../../base/assert.ts'
-import type { ControlRecord } from './messages.ts'
+import type { ControlRecord } from '../../protocol/control-record.ts'
 
 /** A place in the log by offset and the epoch of the record before it. Ordered by epoch, then offset. */
 export interface OffsetAndEpoch {

@@ -1,9 +1,9 @@
 import { ErrorCode } from '../../base/error-code.ts'
 import type { Now } from '../../base/time.ts'
+import type { UpdateRaftVoterResponse } from '../../protocol/messages/update-raft-voter.ts'
 import { voterOf } from './config.ts'
 import { useOfAnswer } from './epochs.ts'
 import type { Destination } from './events.ts'
-import type { UpdateRaftVoterResponse } from './messages.ts'
 import type { Replica } from './replica.ts'
 import { addRaftVoterRequest, removeRaftVoterRequest, updateRaftVoterRequest } from './requests.ts'
 import type { Follower } from './roles.ts'
@@ -26,7 +26,7 @@ export function pollMembership(replica: Replica, role: Follower, leader: Destina
 
 function isEntryStale(replica: Replica, role: Follower): boolean {
   const { history, config } = replica
-  if (history.kRaftVersion === 0) return !role.hasUpdatedLeader
+  if (history.kraftVersion === 0) return !role.hasUpdatedLeader
   const entry = history.voters.withId(config.nodeId)
   return entry !== undefined && needsUpdate(entry, voterOf(config))
 }
@@ -34,7 +34,7 @@ function isEntryStale(replica: Replica, role: Follower): boolean {
 /** A voter that was removed does not come back by itself: somebody took it out, and only they can say why. */
 function mayJoin(replica: Replica): boolean {
   const { config, history, key } = replica
-  if (!config.isController || !config.autoJoin || history.kRaftVersion < 1) return false
+  if (!config.isController || !config.autoJoin || history.kraftVersion < 1) return false
   return !history.hasListed(key)
 }
 

@@ -14,7 +14,7 @@ export class Outbox {
   #writing = 0
   #persisted = 0
   #isHalted = false
-  #newest: { readonly quorumState: QuorumState; readonly kRaftVersion: number } | undefined
+  #newest: { readonly quorumState: QuorumState; readonly kraftVersion: number } | undefined
 
   /** Whether the quorum state in force is on disk. */
   get isPersisted(): boolean {
@@ -32,9 +32,9 @@ export class Outbox {
   }
 
   /** The quorum state changed. Writes follow one another; a state that was replaced meanwhile is never written. */
-  persist(quorumState: QuorumState, kRaftVersion: number): void {
+  persist(quorumState: QuorumState, kraftVersion: number): void {
     this.#version++
-    this.#newest = { quorumState, kRaftVersion }
+    this.#newest = { quorumState, kraftVersion }
   }
 
   /** The write completed: what rested on it, or on an older state, may leave. */

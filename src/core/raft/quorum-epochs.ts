@@ -1,6 +1,11 @@
 import { ErrorCode } from '../../base/error-code.ts'
 import type { Now } from '../../base/time.ts'
 import { zeroUuid } from '../../base/uuid.ts'
+import type { BeginQuorumEpochRequest, BeginQuorumEpochResponse } from '../../protocol/messages/begin-quorum-epoch.ts'
+import type {
+  PartitionData as EndQuorumEpochPartition,
+  EndQuorumEpochRequest,
+} from '../../protocol/messages/end-quorum-epoch.ts'
 import {
   endpointsFrom,
   errorOfVoterRequest,
@@ -10,13 +15,7 @@ import {
   observeLeader,
   useOfAnswer,
 } from './epochs.ts'
-import type {
-  BeginQuorumEpochRequest,
-  EndQuorumEpochPartition,
-  EndQuorumEpochRequest,
-  QuorumEpochResponse,
-  RaftResponse,
-} from './messages.ts'
+import type { RaftResponse } from './messages.ts'
 import type { OpenRequest } from './open-requests.ts'
 import type { Replica } from './replica.ts'
 import { endQuorumEpochRequest } from './requests.ts'
@@ -80,7 +79,7 @@ export function electionDelayMs(replica: Replica, partition: EndQuorumEpochParti
 export function handleQuorumEpochResponse(
   replica: Replica,
   answered: OpenRequest,
-  response: QuorumEpochResponse,
+  response: BeginQuorumEpochResponse,
   now: Now,
 ): boolean {
   const { role } = replica

@@ -72,8 +72,8 @@ export class Quorum {
   get voters(): VoterSet {
     return this.#replica.history.voters
   }
-  get kRaftVersion(): number {
-    return this.#replica.history.kRaftVersion
+  get kraftVersion(): number {
+    return this.#replica.history.kraftVersion
   }
 
   /** What DescribeQuorum answers; undefined where this node does not lead. */

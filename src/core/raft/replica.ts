@@ -1,11 +1,13 @@
 import { assert } from '../../base/assert.ts'
 import type { Random } from '../../base/random.ts'
 import type { Now } from '../../base/time.ts'
+import type { Endpoint } from '../../protocol/records/control.ts'
+import { inVersion } from './answer-version.ts'
 import { keyOf, type QuorumConfig } from './config.ts'
 import type { Election } from './election.ts'
 import type { Destination } from './events.ts'
 import { LogTail, type RaftLogView } from './log-view.ts'
-import type { Endpoint, RaftRequest, RaftResponse } from './messages.ts'
+import type { RaftRequest, RaftResponse } from './messages.ts'
 import { OpenRequests } from './open-requests.ts'
 import { Outbox } from './outbox.ts'
 import { ReplicaProgress } from './replica-progress.ts'
@@ -45,6 +47,8 @@ export class Replica {
   readonly #election: Election
   #role: Role = { type: 'unattached', electionDeadlineMs: Number.POSITIVE_INFINITY }
   #moves = 0
+  /** Of the requests that wait for an answer. */
+  readonly #apiVersions = new Map<number, number>()
   #highWatermark: number
 
   constructor(parts: {
@@ -230,8 +234,17 @@ export class Replica {
     this.outbox.halt(reason)
   }
 
+  /** A request came in; `reply` answers it in its version. */
+  requested(requestId: number, apiVersion: number): void {
+    assert(!this.#apiVersions.has(requestId), 'each request has an id of its own')
+    this.#apiVersions.set(requestId, apiVersion)
+  }
+
   reply(requestId: number, response: RaftResponse): void {
-    this.outbox.push({ type: 'reply', requestId, ...response })
+    const apiVersion = this.#apiVersions.get(requestId)
+    assert(apiVersion !== undefined, 'a request is answered once')
+    this.#apiVersions.delete(requestId)
+    this.outbox.push({ type: 'reply', requestId, ...inVersion(response, apiVersion) })
   }
 
   /** Returns the correlation id. `fetchOffset`: of a Fetch, where it starts. */
@@ -265,7 +278,7 @@ export class Replica {
     if (from.type === 'follower' && from.snapshot !== undefined) {
       this.outbox.push({ type: 'discardSnapshot', snapshotId: from.snapshot.id })
     }
-    this.#election.persist(this.outbox, this.history.kRaftVersion)
+    this.#election.persist(this.outbox, this.history.kraftVersion)
     this.#election.announce(this.outbox)
   }
 }

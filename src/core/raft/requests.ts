@@ -84,7 +84,7 @@ export function fetchRequest(replica: Replica): RaftRequest {
     api: 'fetch',
     request: {
       clusterId: config.clusterId,
-      replicaId: config.nodeId,
+      replicaId: -1,
       replicaState: { replicaId: config.nodeId, replicaEpoch: -1 },
       maxWaitMs: config.fetchMaxWaitMs,
       minBytes: 0,
@@ -127,7 +127,7 @@ export function updateRaftVoterRequest(replica: Replica): RaftRequest {
       voterId: replica.key.id,
       voterDirectoryId: replica.key.directoryId,
       listeners: replica.config.listeners,
-      kRaftVersionFeature: replica.config.kRaftVersionFeature,
+      kraftVersionFeature: replica.config.kraftVersionFeature,
     },
   }
 }

@@ -1,7 +1,10 @@
 import { ErrorCode } from '../../base/error-code.ts'
 import { metadataTopicId } from '../../base/uuid.ts'
+import type { PartitionData as FetchResponsePartition } from '../../protocol/messages/fetch.ts'
+import type { PartitionSnapshotResponse } from '../../protocol/messages/fetch-snapshot.ts'
+import type { NodeEndpoint } from '../../protocol/messages/vote.ts'
 import type { OffsetAndEpoch, SnapshotId } from './log-view.ts'
-import type { FetchResponsePartition, FetchSnapshotResponsePartition, NodeEndpoint, RaftResponse } from './messages.ts'
+import type { RaftResponse } from './messages.ts'
 import type { Replica } from './replica.ts'
 import { metadataPartition, metadataTopic } from './requests.ts'
 
@@ -90,7 +93,7 @@ export interface FetchSnapshotAnswer {
 }
 
 export function fetchSnapshotResponse(replica: Replica, answer: FetchSnapshotAnswer): RaftResponse {
-  const partition: FetchSnapshotResponsePartition = {
+  const partition: PartitionSnapshotResponse = {
     index: metadataPartition,
     errorCode: answer.errorCode,
     snapshotId: answer.snapshotId ?? { endOffset: 0, epoch: 0 },

@@ -1,5 +1,6 @@
+import type { FetchPartition } from '../../protocol/messages/fetch.ts'
+import type { Endpoint } from '../../protocol/records/control.ts'
 import type { SnapshotId } from './log-view.ts'
-import type { Endpoint, FetchPartition } from './messages.ts'
 import type { ReplicaProgress } from './replica-progress.ts'
 import type { Tally } from './tally.ts'
 import type { ReplicaKey, Voter } from './voters.ts'
@@ -102,7 +103,7 @@ export interface VoterChange {
   readonly type: 'add' | 'remove'
   readonly requestId: number
   readonly key: ReplicaKey
-  readonly endpoints: Endpoint[]
+  readonly endpoints: readonly Endpoint[]
   readonly deadlineMs: number
   /** Answer once appended, without waiting for the commit. */
   readonly answersEarly: boolean

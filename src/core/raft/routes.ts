@@ -1,4 +1,5 @@
 import { unreachable } from '../../base/assert.ts'
+import { ErrorCode } from '../../base/error-code.ts'
 import type { Now } from '../../base/time.ts'
 import type { QuorumEvent } from './events.ts'
 import { handleFetch } from './fetch-server.ts'
@@ -8,6 +9,7 @@ import type { RaftResponse } from './messages.ts'
 import type { OpenRequest } from './open-requests.ts'
 import { handleBeginQuorumEpoch, handleEndQuorumEpoch, handleQuorumEpochResponse } from './quorum-epochs.ts'
 import type { Replica } from './replica.ts'
+import { refusal } from './responses.ts'
 import { handleFetchSnapshotResponse } from './snapshot-fetch.ts'
 import { handleFetchSnapshot } from './snapshot-server.ts'
 import {
@@ -20,6 +22,7 @@ import {
 import { handleVoteRequest, handleVoteResponse, handleVoteUnsupported } from './votes.ts'
 
 export function handleRequest(replica: Replica, event: QuorumEvent & { type: 'request' }, now: Now): void {
+  replica.requested(event.requestId, event.apiVersion)
   const response = responseTo(replica, event, now)
   if (response !== undefined) replica.reply(event.requestId, response)
 }
@@ -35,6 +38,8 @@ function responseTo(replica: Replica, event: QuorumEvent & { type: 'request' }, 
     case 'endQuorumEpoch':
       return handleEndQuorumEpoch(replica, event.request, now)
     case 'fetch':
+      // Older versions carry neither epochs nor where logs diverge: not what replicas of this log can work with.
+      if (event.apiVersion < 12) return refusal('fetch', ErrorCode.unsupportedVersion)
       return handleFetch(replica, requestId, event.request, now)
     case 'fetchSnapshot':
       return handleFetchSnapshot(replica, requestId, event.request, now)

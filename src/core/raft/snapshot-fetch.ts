@@ -1,9 +1,10 @@
 import { assert } from '../../base/assert.ts'
 import { ErrorCode } from '../../base/error-code.ts'
 import type { Now } from '../../base/time.ts'
+import type { ControlRecord } from '../../protocol/control-record.ts'
+import type { FetchSnapshotResponse, PartitionSnapshotResponse } from '../../protocol/messages/fetch-snapshot.ts'
 import { endpointsFrom, useOfAnswer } from './epochs.ts'
 import type { SnapshotId } from './log-view.ts'
-import type { ControlRecord, FetchSnapshotResponse, FetchSnapshotResponsePartition } from './messages.ts'
 import type { Replica } from './replica.ts'
 import { metadataPartition, metadataTopic } from './requests.ts'
 import type { Follower, SnapshotFetch } from './roles.ts'
@@ -44,7 +45,7 @@ export function handleFetchSnapshotResponse(replica: Replica, response: FetchSna
   return true
 }
 
-function isNextPiece(snapshot: SnapshotFetch, piece: FetchSnapshotResponsePartition): boolean {
+function isNextPiece(snapshot: SnapshotFetch, piece: PartitionSnapshotResponse): boolean {
   return (
     piece.snapshotId.endOffset === snapshot.id.endOffset &&
     piece.snapshotId.epoch === snapshot.id.epoch &&
@@ -55,7 +56,7 @@ function isNextPiece(snapshot: SnapshotFetch, piece: FetchSnapshotResponsePartit
   )
 }
 
-function takePiece(replica: Replica, snapshot: SnapshotFetch, piece: FetchSnapshotResponsePartition): void {
+function takePiece(replica: Replica, snapshot: SnapshotFetch, piece: PartitionSnapshotResponse): void {
   const { id: snapshotId, position } = snapshot
   replica.outbox.push({ type: 'writeSnapshot', snapshotId, position, bytes: piece.unalignedRecords })
   snapshot.position += piece.unalignedRecords.length
@@ -107,7 +108,7 @@ function abandon(replica: Replica, role: Follower): void {
   role.snapshot = undefined
 }
 
-function partitionOf(response: FetchSnapshotResponse): FetchSnapshotResponsePartition | undefined {
+function partitionOf(response: FetchSnapshotResponse): PartitionSnapshotResponse | undefined {
   if (response.topics.length !== 1 || response.topics[0].name !== metadataTopic) return undefined
   const { partitions } = response.topics[0]
   return partitions.length === 1 && partitions[0].index === metadataPartition ? partitions[0] : undefined

@@ -1,8 +1,9 @@
 import { ErrorCode } from '../../base/error-code.ts'
 import type { Now } from '../../base/time.ts'
+import type { FetchSnapshotRequest, PartitionSnapshot } from '../../protocol/messages/fetch-snapshot.ts'
 import { errorOfLeaderRequest, isOurCluster } from './epochs.ts'
 import { isBootstrapSnapshot } from './log-view.ts'
-import type { FetchSnapshotPartition, FetchSnapshotRequest, RaftResponse } from './messages.ts'
+import type { RaftResponse } from './messages.ts'
 import type { Replica } from './replica.ts'
 import { metadataPartition, metadataTopic } from './requests.ts'
 import { fetchSnapshotResponse, refusal } from './responses.ts'
@@ -59,7 +60,7 @@ export function handleSnapshotRead(replica: Replica, requestId: number, bytes: B
   replica.reply(requestId, fetchSnapshotResponse(replica, answer))
 }
 
-function partitionOf(request: FetchSnapshotRequest): FetchSnapshotPartition | undefined {
+function partitionOf(request: FetchSnapshotRequest): PartitionSnapshot | undefined {
   if (request.topics.length !== 1 || request.topics[0].name !== metadataTopic) return undefined
   const { partitions } = request.topics[0]
   return partitions.length === 1 && partitions[0].partition === metadataPartition ? partitions[0] : undefined

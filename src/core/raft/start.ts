@@ -1,10 +1,10 @@
 import type { Random } from '../../base/random.ts'
 import type { Now } from '../../base/time.ts'
+import type { ControlRecord } from '../../protocol/control-record.ts'
 import type { QuorumConfig } from './config.ts'
 import { Election } from './election.ts'
 import type { QuorumState } from './events.ts'
 import { problemOfLog, type RaftLogView } from './log-view.ts'
-import type { ControlRecord } from './messages.ts'
 import { Replica } from './replica.ts'
 import { VoterHistory } from './voter-history.ts'
 import type { VoterSet } from './voters.ts'
@@ -19,7 +19,7 @@ export interface QuorumOptions {
   /** `controller.quorum.voters` with zero directory ids (kraft.version 0); empty with dynamic voters. */
   readonly staticVoters: VoterSet
   /**
-   * The `voters` and `kRaftVersion` records of the latest snapshot (offset: its end offset - 1, so -1 for the one that
+   * The `voters` and `kraftVersion` records of the latest snapshot (offset: its end offset - 1, so -1 for the one that
    * formatting wrote) and of the log above it, in order.
    */
   readonly controlRecords: readonly { readonly offset: number; readonly record: ControlRecord }[]

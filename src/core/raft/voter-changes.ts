@@ -2,17 +2,14 @@ import { assert } from '../../base/assert.ts'
 import { ErrorCode } from '../../base/error-code.ts'
 import type { Now } from '../../base/time.ts'
 import { zeroUuid } from '../../base/uuid.ts'
+import type { AddRaftVoterRequest } from '../../protocol/messages/add-raft-voter.ts'
+import type { ApiVersionsResponse } from '../../protocol/messages/api-versions.ts'
+import type { RemoveRaftVoterRequest } from '../../protocol/messages/remove-raft-voter.ts'
+import type { UpdateRaftVoterRequest } from '../../protocol/messages/update-raft-voter.ts'
+import type { Endpoint } from '../../protocol/records/control.ts'
 import { appendControlRecords } from './commit.ts'
 import { errorOfLeaderRequest, isOurCluster } from './epochs.ts'
-import type {
-  AddRaftVoterRequest,
-  ApiVersionsResponse,
-  Endpoint,
-  RaftResponse,
-  RemoveRaftVoterRequest,
-  UpdateRaftVoterRequest,
-  VersionRange,
-} from './messages.ts'
+import type { RaftResponse, VersionRange } from './messages.ts'
 import type { Replica } from './replica.ts'
 import { updateVoterResponse, voterChangeResponse } from './responses.ts'
 import type { Leader, VoterChange } from './roles.ts'
@@ -72,7 +69,11 @@ function refusalOfAdd(replica: Replica, request: AddRaftVoterRequest): Refusal |
 }
 
 /** The new voter told what it supports: if that will do and it has caught up, it becomes a voter now. */
-export function handleApiVersions(replica: Replica, response: ApiVersionsResponse, now: Now): boolean {
+export function handleApiVersions(
+  replica: Replica,
+  response: Pick<ApiVersionsResponse, 'errorCode' | 'supportedFeatures'>,
+  now: Now,
+): boolean {
   const { role } = replica
   if (role.type !== 'leader' || role.voterChange === undefined) return true
   const change = role.voterChange
@@ -82,7 +83,7 @@ export function handleApiVersions(replica: Replica, response: ApiVersionsRespons
   }
   const feature = response.supportedFeatures.find(({ name }) => name === 'kraft.version')
   const range = { minSupportedVersion: feature?.minVersion ?? 0, maxSupportedVersion: feature?.maxVersion ?? 0 }
-  if (!supports(range, replica.history.kRaftVersion)) {
+  if (!supports(range, replica.history.kraftVersion)) {
     finish(replica, role, ErrorCode.invalidRequest, 'the new voter does not support the kraft.version in force')
   } else if (!isCaughtUp(replica, role, change, now)) {
     finish(replica, role, ErrorCode.requestTimedOut, 'the new voter has not caught up')
@@ -90,7 +91,7 @@ export function handleApiVersions(replica: Replica, response: ApiVersionsRespons
     const voters = replica.history.voters.with({
       ...change.key,
       endpoints: change.endpoints,
-      kRaftVersionFeature: range,
+      kraftVersionFeature: range,
     })
     assert(voters !== undefined, 'the voter set did not change since the request was accepted')
     appendChange(replica, role, change, voters)
@@ -150,7 +151,7 @@ function updateVoter(replica: Replica, request: UpdateRaftVoterRequest): ErrorCo
   const errorCode = errorOfLeaderRequest(replica, request.currentLeaderEpoch)
   const { role, history } = replica
   if (errorCode !== ErrorCode.none || role.type !== 'leader') return errorCode
-  const { kRaftVersionFeature: range } = request
+  const { kraftVersionFeature: range } = request
   const isValid = range.minSupportedVersion >= 0 && range.maxSupportedVersion >= range.minSupportedVersion
   if (request.voterId < 0 || request.voterDirectoryId === zeroUuid || !isValid) return ErrorCode.invalidRequest
   if (!hasListener(replica, request.listeners)) return ErrorCode.invalidRequest
@@ -158,18 +159,18 @@ function updateVoter(replica: Replica, request: UpdateRaftVoterRequest): ErrorCo
     id: request.voterId,
     directoryId: request.voterDirectoryId,
     endpoints: request.listeners,
-    kRaftVersionFeature: range,
+    kraftVersionFeature: range,
   }
-  if (!supports(range, history.kRaftVersion)) return ErrorCode.invalidRequest
+  if (!supports(range, history.kraftVersion)) return ErrorCode.invalidRequest
   const voters = history.voters.updated(voter)
-  if (history.kRaftVersion === 0) {
+  if (history.kraftVersion === 0) {
     if (voters !== undefined) role.updatedVoters.set(voter.id, voter)
     return voters === undefined ? ErrorCode.voterNotFound : ErrorCode.none
   }
   const refusal = refusalOfChange(replica)
   if (refusal !== undefined) return refusal.errorCode
   if (voters === undefined) return ErrorCode.voterNotFound
-  appendControlRecords(replica, [{ type: 'voters', value: voters.toRecord() }])
+  appendControlRecords(replica, [{ type: 'kraftVoters', value: voters.toRecord() }])
   return ErrorCode.none
 }
 
@@ -184,7 +185,7 @@ export function pollVoterChange(replica: Replica, role: Leader, now: Now): void 
 }
 
 function appendChange(replica: Replica, role: Leader, change: VoterChange, voters: VoterSet): void {
-  change.votersOffset = appendControlRecords(replica, [{ type: 'voters', value: voters.toRecord() }])
+  change.votersOffset = appendControlRecords(replica, [{ type: 'kraftVoters', value: voters.toRecord() }])
   if (change.answersEarly) finish(replica, role, ErrorCode.none)
 }
 
@@ -224,7 +225,7 @@ function refusalOfChange(replica: Replica): Refusal | undefined {
   if (role.highWatermark === undefined) {
     return { errorCode: ErrorCode.requestTimedOut, message: 'the leader has not committed in its epoch yet' }
   }
-  if (history.kRaftVersion < 1) {
+  if (history.kraftVersion < 1) {
     return { errorCode: ErrorCode.unsupportedVersion, message: 'voters can change from kraft.version 1 on' }
   }
   if (history.votersOffset >= role.highWatermark) {

@@ -1,5 +1,5 @@
 import { assert } from '../../base/assert.ts'
-import type { ControlRecord } from './messages.ts'
+import type { ControlRecord } from '../../protocol/control-record.ts'
 import { isReplica, type ReplicaKey, sameReplica, VoterSet } from './voters.ts'
 
 interface Entry<T> {
@@ -15,7 +15,7 @@ interface Entry<T> {
 export class VoterHistory {
   readonly #configured: VoterSet
   #voters: Entry<VoterSet>[]
-  #kRaftVersions: Entry<number>[]
+  #kraftVersions: Entry<number>[]
   /** Voters of sets that a snapshot covers and that are no longer in force. */
   #former: ReplicaKey[] = []
 
@@ -23,7 +23,7 @@ export class VoterHistory {
   constructor(voters: VoterSet) {
     this.#configured = voters
     this.#voters = [{ offset: -1, value: voters }]
-    this.#kRaftVersions = [{ offset: -1, value: 0 }]
+    this.#kraftVersions = [{ offset: -1, value: 0 }]
   }
 
   get voters(): VoterSet {
@@ -40,8 +40,8 @@ export class VoterHistory {
     return this.#voters.at(-2)?.value
   }
 
-  get kRaftVersion(): number {
-    return this.#kRaftVersions.at(-1)!.value
+  get kraftVersion(): number {
+    return this.#kraftVersions.at(-1)!.value
   }
 
   /** Whether this very replica is or was a voter, as far back as the log goes or this process has seen. */
@@ -51,14 +51,14 @@ export class VoterHistory {
   }
 
   append(offset: number, record: ControlRecord): void {
-    if (record.type === 'voters') push(this.#voters, offset, VoterSet.fromRecord(record.value))
-    if (record.type === 'kRaftVersion') push(this.#kRaftVersions, offset, record.value.kRaftVersion)
+    if (record.type === 'kraftVoters') push(this.#voters, offset, VoterSet.fromRecord(record.value))
+    if (record.type === 'kraftVersion') push(this.#kraftVersions, offset, record.value.kraftVersion)
   }
 
   /** The log now ends at `endOffset`. */
   truncateTo(endOffset: number): void {
     this.#voters = this.#voters.filter(entry => entry.offset < endOffset)
-    this.#kRaftVersions = this.#kRaftVersions.filter(entry => entry.offset < endOffset)
+    this.#kraftVersions = this.#kraftVersions.filter(entry => entry.offset < endOffset)
     assert(this.#voters.length > 0, 'a truncation leaves a voter set')
   }
 
@@ -67,14 +67,14 @@ export class VoterHistory {
     const kept = fromLastBelow(this.#voters, endOffset)
     this.#remember(this.#voters.slice(0, this.#voters.length - kept.length))
     this.#voters = kept
-    this.#kRaftVersions = fromLastBelow(this.#kRaftVersions, endOffset)
+    this.#kraftVersions = fromLastBelow(this.#kraftVersions, endOffset)
   }
 
   /** The log was replaced by the snapshot that ends at `endOffset` and holds these control records. */
   loadSnapshot(endOffset: number, records: readonly ControlRecord[]): void {
     this.#remember(this.#voters.filter(({ offset }) => offset < endOffset))
     this.#voters = [{ offset: -1, value: this.#configured }]
-    this.#kRaftVersions = [{ offset: -1, value: 0 }]
+    this.#kraftVersions = [{ offset: -1, value: 0 }]
     for (const record of records) this.append(endOffset - 1, record)
   }
 

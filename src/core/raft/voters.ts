@@ -1,6 +1,7 @@
 import { assert } from '../../base/assert.ts'
 import { type Uuid, zeroUuid } from '../../base/uuid.ts'
-import type { Endpoint, VersionRange, VotersRecord } from './messages.ts'
+import type { Endpoint, VotersRecord } from '../../protocol/records/control.ts'
+import type { VersionRange } from './messages.ts'
 
 /**
  * Who a replica is: its node id and the id of its metadata directory. A node that comes back with an empty disk has
@@ -12,8 +13,8 @@ export interface ReplicaKey {
 }
 
 export interface Voter extends ReplicaKey {
-  readonly endpoints: Endpoint[]
-  readonly kRaftVersionFeature: VersionRange
+  readonly endpoints: readonly Endpoint[]
+  readonly kraftVersionFeature: VersionRange
 }
 
 /** Whether `key` is the replica that `expected` names; an expected key without directory id is any of that node. */
@@ -81,7 +82,7 @@ export class VoterSet {
         voterId: voter.id,
         voterDirectoryId: voter.directoryId,
         endpoints: voter.endpoints,
-        kRaftVersionFeature: voter.kRaftVersionFeature,
+        kraftVersionFeature: voter.kraftVersionFeature,
       })),
     }
   }
@@ -92,7 +93,7 @@ export class VoterSet {
         id: voter.voterId,
         directoryId: voter.voterDirectoryId,
         endpoints: voter.endpoints,
-        kRaftVersionFeature: voter.kRaftVersionFeature,
+        kraftVersionFeature: voter.kraftVersionFeature,
       })),
     )
   }
@@ -109,8 +110,8 @@ export function differByOneVoter(a: VoterSet, b: VoterSet): boolean {
 export function needsUpdate(entry: Voter, own: Voter): boolean {
   return (
     entry.directoryId !== own.directoryId ||
-    entry.kRaftVersionFeature.minSupportedVersion !== own.kRaftVersionFeature.minSupportedVersion ||
-    entry.kRaftVersionFeature.maxSupportedVersion !== own.kRaftVersionFeature.maxSupportedVersion ||
+    entry.kraftVersionFeature.minSupportedVersion !== own.kraftVersionFeature.minSupportedVersion ||
+    entry.kraftVersionFeature.maxSupportedVersion !== own.kraftVersionFeature.maxSupportedVersion ||
     !sameEndpoints(entry.endpoints, own.endpoints)
   )
 }

@@ -1,5 +1,6 @@
 import { ErrorCode } from '../../base/error-code.ts'
 import type { Now } from '../../base/time.ts'
+import type { VoteRequest, PartitionData as VoteRequestPartition, VoteResponse } from '../../protocol/messages/vote.ts'
 import {
   endpointsFrom,
   errorOfVoterRequest,
@@ -9,7 +10,7 @@ import {
   useOfAnswer,
 } from './epochs.ts'
 import { compareOffsetAndEpoch } from './log-view.ts'
-import type { RaftResponse, VoteRequest, VoteRequestPartition, VoteResponse } from './messages.ts'
+import type { RaftResponse } from './messages.ts'
 import type { OpenRequest } from './open-requests.ts'
 import type { Replica } from './replica.ts'
 import { voteRequest } from './requests.ts'

@@ -1,5 +1,6 @@
+import type { PartitionData as VoteRequestPartition } from '../../../protocol/messages/vote.ts'
+import type { VotersRecord } from '../../../protocol/records/control.ts'
 import type { QuorumEffect } from '../events.ts'
-import type { VoteRequestPartition, VotersRecord } from '../messages.ts'
 import { differByOneVoter, isReplica, VoterSet } from '../voters.ts'
 import type { SimBatch, SimSnapshot } from './sim-log.ts'
 import type { SimNode } from './sim-node.ts'
@@ -42,8 +43,12 @@ export class Checker {
   readonly #committedIn: number[] = []
   readonly #leaders = new Map<number, string>()
   readonly #votes = new Map<string, string>()
+  /** By candidate and epoch: who would vote for it. */
+  readonly #preVotes = new Map<string, Set<number>>()
   readonly #batchNames = new Map<string, string>()
   readonly #highWatermarks = new Map<SimNode, number>()
+  /** By leader and replica: when it last asked for something. */
+  readonly #heardMs = new Map<string, number>()
   #nodes: readonly SimNode[] = []
 
   watch(nodes: readonly SimNode[]): void {
@@ -59,6 +64,10 @@ export class Checker {
   }
 
   committedAt(offset: number): SimBatch | undefined {
+    return this.committed[this.#placeOf(offset)]
+  }
+
+  #placeOf(offset: number): number {
     let low = 0
     let high = this.committed.length
     while (low < high) {
@@ -66,14 +75,14 @@ export class Checker {
       if (this.committed[middle].lastOffset < offset) low = middle + 1
       else high = middle
     }
-    return this.committed[low]
+    return low
   }
 
   /** The last voter set that committed below `endOffset`. */
   committedVoters(endOffset: number): VotersRecord | undefined {
     for (let i = this.committed.length - 1; i >= 0; i--) {
       if (this.committed[i].baseOffset >= endOffset) continue
-      for (const { record } of this.committed[i].controlRecords) if (record.type === 'voters') return record.value
+      for (const { record } of this.committed[i].controlRecords) if (record.type === 'kraftVoters') return record.value
     }
     return undefined
   }
@@ -118,8 +127,12 @@ export class Checker {
 
   /** A granted vote leaves: it must be the only one of this replica in that epoch, and on disk. */
   grants(node: SimNode, partition: VoteRequestPartition): void {
-    if (partition.preVote) return
     const { replicaEpoch: epoch, replicaId } = partition
+    if (partition.preVote) {
+      const opinion = `${replicaId}:${partition.replicaDirectoryId}@${epoch}`
+      this.#preVotes.set(opinion, (this.#preVotes.get(opinion) ?? new Set()).add(node.id))
+      return
+    }
     this.#votesFor(node, epoch, `${replicaId}:${partition.replicaDirectoryId}`)
     const state = node.directory.quorumState
     const isDurable =
@@ -140,9 +153,15 @@ export class Checker {
     this.#forgets(node, snapshot.id.endOffset, node.log.logEndOffset)
   }
 
+  /** A leader handles a fetch of this replica. */
+  hears(node: SimNode, replicaId: number): void {
+    this.#heardMs.set(`${node.id} ${replicaId}`, node.world.nowMs)
+  }
+
   /** After each turn. */
   settled(node: SimNode): void {
     const { quorum, log } = node
+    if (node.ledEpoch !== undefined) this.#checkFollowed(node)
     if (quorum === undefined || node.isChangingLog) return
     const expected = votersInLog(node)
     if (expected !== undefined && textOf(expected) !== textOf(quorum.voters)) {
@@ -153,6 +172,16 @@ export class Checker {
     }
   }
 
+  /** A leader without followers gives up: 1.5 fetch timeouts, by a clock that may be slow. */
+  #checkFollowed(node: SimNode): void {
+    const { voters } = node.quorum!
+    const { nowMs, timeouts } = node.world
+    const patienceMs = (1.5 * timeouts.fetchTimeoutMs) / 0.95 + 1
+    const lastMs = (id: number) => (id === node.id ? nowMs : (this.#heardMs.get(`${node.id} ${id}`) ?? 0))
+    const heard = voters.voters.filter(({ id }) => nowMs - Math.max(lastMs(id), node.ledSinceMs) <= patienceMs)
+    if (heard.length < voters.majority) this.fail(`node ${node.id} leads without a majority that follows`)
+  }
+
   #asksForVote(node: SimNode, partition: VoteRequestPartition): void {
     if (partition.preVote) return
     this.#votesFor(node, partition.replicaEpoch, `${node.id}:${node.directory.directoryId}`)
@@ -160,6 +189,17 @@ export class Checker {
     if (state === undefined || state.leaderEpoch < partition.replicaEpoch) {
       this.fail(`node ${node.id} asks for votes in an epoch that is not on disk`)
     }
+    this.#checkPreVotes(node, partition.replicaEpoch)
+  }
+
+  /** Nobody starts an epoch that it could not win: a node that is cut off does not disturb the others (I68). */
+  #checkPreVotes(node: SimNode, epoch: number): void {
+    const { directoryId } = node.directory
+    const { voters } = node.quorum!
+    const supporters = this.#preVotes.get(`${node.id}:${directoryId}@${epoch - 1}`) ?? new Set<number>()
+    const own = voters.has({ id: node.id, directoryId }) ? 1 : 0
+    const count = own + voters.voters.filter(({ id }) => id !== node.id && supporters.has(id)).length
+    if (count < voters.majority) this.fail(`node ${node.id} starts epoch ${epoch} with ${count} supporters`)
   }
 
   #votesFor(node: SimNode, epoch: number, candidate: string): void {
@@ -206,7 +246,7 @@ export class Checker {
     }
     const before = votersInLog(node)
     for (const record of effect.batch.records) {
-      if (record.type !== 'voters' || before === undefined) continue
+      if (record.type !== 'kraftVoters' || before === undefined) continue
       const after = VoterSet.fromRecord(record.value)
       if (textOf(before) === textOf(after)) continue
       this.reached.voterChanges++
@@ -218,9 +258,12 @@ export class Checker {
 
   /** A replica gives up what it has in [from, to). What has committed it must never give up. */
   #forgets(node: SimNode, from: number, to: number): void {
+    const { epoch } = node.quorum!
     for (const batch of node.log.batches) {
       if (batch.lastOffset < from || batch.baseOffset >= to) continue
-      if (this.committedAt(batch.baseOffset)?.name === batch.name) {
+      const at = this.#placeOf(batch.baseOffset)
+      // A leader elected late may lack what a newer one committed, and its followers with it: theirs did not count.
+      if (this.committed[at]?.name === batch.name && this.#committedIn[at] <= epoch) {
         this.fail(`node ${node.id} gives up committed ${batch.name}`)
       }
     }
@@ -272,18 +315,19 @@ export class Checker {
 function votersInLog(node: SimNode): VoterSet | undefined {
   for (let i = node.log.batches.length - 1; i >= 0; i--) {
     for (const { record } of node.log.batches[i].controlRecords) {
-      if (record.type === 'voters') return VoterSet.fromRecord(record.value)
+      if (record.type === 'kraftVoters') return VoterSet.fromRecord(record.value)
     }
   }
   for (const record of [...node.log.snapshots.values()].at(-1)?.controlRecords ?? []) {
-    if (record.type === 'voters') return VoterSet.fromRecord(record.value)
+    if (record.type === 'kraftVoters') return VoterSet.fromRecord(record.value)
   }
   return undefined
 }
 
 function votersOffsetInLog(node: SimNode): number {
   for (let i = node.log.batches.length - 1; i >= 0; i--) {
-    for (const { offset, record } of node.log.batches[i].controlRecords) if (record.type === 'voters') return offset
+    for (const { offset, record } of node.log.batches[i].controlRecords)
+      if (record.type === 'kraftVoters') return offset
   }
   return -1
 }

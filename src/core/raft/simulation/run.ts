@@ -39,7 +39,7 @@ export function run(seed: number): RunResult {
   const world = new World({
     seed,
     voters: seed % 3 === 0 ? 5 : seed % 31 === 0 ? 1 : 3,
-    spares: seed % 2,
+    spares: (seed >>> 1) % 3,
     isStatic: seed % 7 === 0,
   })
   for (const node of world.nodes) node.start()
@@ -68,6 +68,7 @@ function isAgreed(world: World): boolean {
   if (leader?.quorum === undefined) return false
   const { epoch, voters } = leader.quorum
   return (
+    voters.withId(leader.id) !== undefined &&
     voters.voters.every(voter => world.hasDisk(voter)) &&
     world.nodes.every(
       ({ quorum, stateHash, appliedOffset }) =>
@@ -258,7 +259,8 @@ function removeVoter(world: World): void {
   // An operator does not take out a voter that is there while the disk of another is gone, nor ask who cannot answer.
   if (leader?.quorum === undefined || leader.quorum.voters.size < 3 || leader.pausedUntilMs > world.nowMs) return
   const lost = leader.quorum.voters.voters.filter(voter => !world.hasDisk(voter))
-  const { id, directoryId } = world.random.pick(lost.length > 0 ? lost : leader.quorum.voters.voters)
+  const own = leader.quorum.voters.voters.filter(({ id }) => id === leader.id && world.random.chance(0.3))
+  const { id, directoryId } = world.random.pick([lost, own, leader.quorum.voters.voters].find(set => set.length > 0)!)
   const request = { clusterId: 'cluster', voterId: id, voterDirectoryId: directoryId }
   world.ask(leader, { api: 'removeRaftVoter', request })
 }

@@ -1,4 +1,5 @@
 import { assert } from '../../../base/assert.ts'
+import type { ControlRecord } from '../../../protocol/control-record.ts'
 import {
   continuesSnapshot,
   type OffsetAndEpoch,
@@ -6,7 +7,6 @@ import {
   type RaftLogView,
   type SnapshotId,
 } from '../log-view.ts'
-import type { ControlRecord } from '../messages.ts'
 
 /** A batch with a name of its own: two batches are the same when their names are. */
 export interface SimBatch extends RaftBatch {

@@ -40,6 +40,7 @@ export class SimNode {
   stateHash = 0
   /** The epoch that this node leads, as its effects tell. */
   ledEpoch: number | undefined
+  ledSinceMs = 0
   /** The epoch in which this node may act as the controller. */
   activeEpoch: number | undefined
   isShuttingDown = false
@@ -129,6 +130,10 @@ export class SimNode {
       return
     }
     this.world.note(this.id, event.type)
+    if (event.type === 'request' && event.api === 'fetch') {
+      this.checker.hears(this, event.request.replicaState.replicaId)
+    }
+    if (event.type === 'request' && event.api === 'fetchSnapshot') this.checker.hears(this, event.request.replicaId)
     this.#carryOut(this.quorum.handle(event, this.#now()))
   }
 
@@ -144,7 +149,7 @@ export class SimNode {
   request(request: RaftRequest, answer: (reply: QuorumEffect & { type: 'reply' }) => void): void {
     const requestId = this.#nextRequestId++
     this.#requests.set(requestId, answer)
-    this.handle({ type: 'request', requestId, ...request })
+    this.handle({ type: 'request', requestId, apiVersion: 18, ...request })
   }
 
   takeSnapshot(movesStart: boolean): void {
@@ -168,7 +173,7 @@ export class SimNode {
       listenerName: 'CONTROLLER',
       listeners: this.world.endpointsOf(this.id),
       bootstrapServers: this.world.bootstrapServers,
-      kRaftVersionFeature: { minSupportedVersion: 0, maxSupportedVersion: 1 },
+      kraftVersionFeature: { minSupportedVersion: 0, maxSupportedVersion: 1 },
       fetchMaxBytes: 1 << 20,
       fetchSnapshotMaxBytes: 64,
       autoJoin: false,
@@ -283,6 +288,7 @@ export class SimNode {
         break
       case 'becameLeader':
         this.ledEpoch = effect.leaderEpoch
+        this.ledSinceMs = this.world.nowMs
         break
       case 'lostLeadership':
         this.ledEpoch = undefined

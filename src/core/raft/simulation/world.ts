@@ -1,8 +1,10 @@
 import { zeroUuid } from '../../../base/uuid.ts'
+import type { ControlRecord } from '../../../protocol/control-record.ts'
+import type { Endpoint } from '../../../protocol/records/control.ts'
 import type { QuorumConfig } from '../config.ts'
 import type { QuorumEffect, QuorumEvent } from '../events.ts'
 import type { SnapshotId } from '../log-view.ts'
-import type { ControlRecord, Endpoint, RaftRequest } from '../messages.ts'
+import type { RaftRequest } from '../messages.ts'
 import { isReplica, type ReplicaKey, type Voter, VoterSet } from '../voters.ts'
 import { Checker } from './checker.ts'
 import { EventQueue } from './event-queue.ts'
@@ -70,8 +72,8 @@ export class World {
     )
     this.staticVoters = isStatic ? set : undefined
     const records: ControlRecord[] = [
-      { type: 'kRaftVersion', value: { version: 0, kRaftVersion: 1 } },
-      { type: 'voters', value: set.toRecord() },
+      { type: 'kraftVersion', value: { version: 0, kraftVersion: 1 } },
+      { type: 'kraftVoters', value: set.toRecord() },
     ]
     const bootstrap = { id: { endOffset: 0, epoch: 0 }, stateHash: 0, controlRecords: records, bytes: Buffer.alloc(0) }
     for (const id of ids) {
@@ -193,8 +195,8 @@ export class World {
       voters === undefined
         ? []
         : [
-            { type: 'kRaftVersion', value: { version: 0, kRaftVersion: 1 } },
-            { type: 'voters', value: voters },
+            { type: 'kraftVersion', value: { version: 0, kraftVersion: 1 } },
+            { type: 'kraftVoters', value: voters },
           ]
     const bytes = Buffer.from(`snapshot ${id.endOffset}-${id.epoch} ${stateHash} `.repeat(1 + (id.endOffset % 7)))
     const snapshot = { id, stateHash, controlRecords, bytes }
@@ -267,7 +269,7 @@ export class World {
       id,
       directoryId,
       endpoints: this.endpointsOf(id),
-      kRaftVersionFeature: { minSupportedVersion: 0, maxSupportedVersion: 1 },
+      kraftVersionFeature: { minSupportedVersion: 0, maxSupportedVersion: 1 },
     }
   }
 
