@@ -17,15 +17,14 @@ import { readRecordCount } from '../records/batch.ts'
 import { BatchValidator } from '../records/batch-validator.ts'
 import type { ClaimedDirectory } from '../storage/directory-claim.ts'
 import { LogDirectories } from '../storage/log-directories.ts'
-import { loadLog } from '../storage/log-loader.ts'
-import { SegmentedLog } from '../storage/segmented-log.ts'
+import { type MetadataLog, openMetadataLog } from '../storage/metadata-log.ts'
 import { createStorage } from '../storage/storage.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { AutoTopicCreator } from './auto-topic-creator.ts'
 import { BrokerRegistration } from './broker-registration.ts'
 import { Deadlines } from './deadlines.ts'
 import { FetchSessions } from './fetch/fetch-session.ts'
-import { metadataDirectoryName, metadataLogAt } from './format.ts'
+import { metadataDirectoryName } from './format.ts'
 import { GroupCoordinator, groupTopic } from './groups/group-coordinator.ts'
 import { allHandlers } from './handlers/all-handlers.ts'
 import { ImageClusterView } from './image-cluster-view.ts'
@@ -48,6 +47,8 @@ const maxCachedSlabBytes = 16 * 1024 * 1024
 const fetchSessionEvictionMs = 120_000
 const controllerAnswerTimeoutMs = 30_000
 const closeLingerMs = 1000
+/** The largest batch that Kafka's quorum takes. */
+const maxMetadataBatchBytes = 8 * 1024 * 1024
 /** Kafka's numbers of the states of a broker. */
 const brokerState = { notRunning: 0, starting: 1, recovery: 2, running: 3, shuttingDown: 7 }
 
@@ -89,7 +90,7 @@ export class Broker {
   readonly #storage: StorageContext
   #claims: readonly ClaimedDirectory[] = []
   #clusterId = ''
-  #metadataLog: SegmentedLog | undefined
+  #metadataLog: MetadataLog | undefined
   #metadata: MetadataNode | undefined
   #logs: LogDirectories | undefined
   #partitions: Partitions | undefined
@@ -243,8 +244,7 @@ export class Broker {
     const config = this.#config
     const claim = this.#metadataClaim
     const directory = `${config.metadataLogDir}/${metadataDirectoryName}`
-    disk.makeDirectory(directory)
-    this.#metadataLog = await this.#openMetadataLog(claim, directory)
+    this.#metadataLog = await this.#openMetadataLog(claim)
     const [listener] = config.controllerListeners
     const metadata = new MetadataNode({
       clock,
@@ -260,7 +260,7 @@ export class Broker {
         listenerName: listener.name,
         listeners: config.controllerListeners.map(({ name, host, port }) => ({ name, host, port })),
         bootstrapServers: config.controllerQuorumBootstrapServers,
-        kRaftVersionFeature: { minSupportedVersion: 0, maxSupportedVersion: 1 },
+        kraftVersionFeature: { minSupportedVersion: 0, maxSupportedVersion: 1 },
         fetchTimeoutMs: config.controllerQuorumFetchTimeoutMs,
         electionTimeoutMs: config.controllerQuorumElectionTimeoutMs,
         electionBackoffMaxMs: config.controllerQuorumElectionBackoffMaxMs,
@@ -273,7 +273,7 @@ export class Broker {
       },
       staticVoters: this.#staticVoters(listener),
       directory,
-      metadataLog: this.#metadataLog,
+      metadataLog: this.#metadataLog.log,
       // One node is the whole quorum: there is nobody to send to.
       transport: { send: () => {}, reply: () => {} },
       controller: {
@@ -305,33 +305,26 @@ export class Broker {
         id,
         directoryId: zeroUuid,
         endpoints: [{ name: listener.name, host, port }],
-        kRaftVersionFeature: range,
+        kraftVersionFeature: range,
       })),
     )
   }
 
-  async #openMetadataLog(claim: ClaimedDirectory, path: string): Promise<SegmentedLog> {
+  async #openMetadataLog(claim: ClaimedDirectory): Promise<MetadataLog> {
     const config = {
       ...defaultLogConfig,
       segmentBytes: this.#config.metadataLogSegmentBytes,
       segmentMs: this.#config.metadataLogSegmentMs,
-      maxMessageBytes: 8 * 1024 * 1024,
+      maxMessageBytes: maxMetadataBatchBytes,
       retentionMs: -1,
       retentionBytes: -1,
     }
-    const loaded = await loadLog(this.#storage, {
-      ...metadataLogAt,
-      path,
-      config,
-      isClean: false,
-      isPageCacheKept: false,
-      recoveryPoint: 0,
-      logStartOffset: 0,
-      highWatermark: 0,
-      damageFound: damage => this.#storage.faults.damaged(damage),
-      progress: () => {},
-    })
-    return new SegmentedLog(this.#storage, claim.directory, loaded)
+    const opened = await openMetadataLog(this.#storage, claim.directory, config)
+    const [damage] = opened.damage
+    if (damage === undefined) return opened
+    throw new StartError(
+      `${damage.path} is damaged at byte ${damage.position}: ${damage.reason}. The metadata of the cluster cannot be trusted: restore the file from a copy`,
+    )
   }
 
   async #openLogs(): Promise<void> {
@@ -560,9 +553,9 @@ export class Broker {
       // What a feature of a higher level governs is refused here, so it is not offered either.
       .filter(([name, level]) => level <= (supportedFeatures.get(name)?.max ?? 0))
       .map(([name, level]) => ({ name, minVersionLevel: level, maxVersionLevel: level }))
-    const kRaftVersion = metadata.quorum?.kRaftVersion ?? 0
-    if (kRaftVersion > 0)
-      finalized.push({ name: 'kraft.version', minVersionLevel: kRaftVersion, maxVersionLevel: kRaftVersion })
+    const kraftVersion = metadata.quorum?.kraftVersion ?? 0
+    if (kraftVersion > 0)
+      finalized.push({ name: 'kraft.version', minVersionLevel: kraftVersion, maxVersionLevel: kraftVersion })
     return {
       supported: supported.filter(one => one.maxVersion > 0),
       finalized,

@@ -3,8 +3,8 @@ import { metadataTopicId, randomUuid } from '../base/uuid.ts'
 import type { BrokerConfig } from '../config/broker-config.ts'
 import { metadataRecords } from '../core/metadata/records.ts'
 import { bootstrapRecords } from '../core/metadata/snapshot.ts'
-import type { ControlRecord } from '../core/raft/messages.ts'
 import type { Io } from '../io/io.ts'
+import type { ControlRecord } from '../protocol/control-record.ts'
 import { formatDirectory } from '../storage/directory-claim.ts'
 import { createLogFiles } from '../storage/log-loader.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
@@ -12,8 +12,6 @@ import { encodeSnapshot } from './metadata/snapshot-codec.ts'
 import { SnapshotFiles } from './metadata/snapshot-files.ts'
 
 export const metadataDirectoryName = '__cluster_metadata-0'
-const metadataTopic = '__cluster_metadata'
-export const metadataLogAt = { topic: metadataTopic, topicId: metadataTopicId, partition: 0 }
 
 export interface FormatRequest {
   readonly config: BrokerConfig
@@ -65,9 +63,9 @@ async function writeBootstrap(
 
 function voterRecords(config: BrokerConfig, directoryId: Uuid): ControlRecord[] {
   return [
-    { type: 'kRaftVersion', value: { version: 0, kRaftVersion: 1 } },
+    { type: 'kraftVersion', value: { version: 0, kraftVersion: 1 } },
     {
-      type: 'voters',
+      type: 'kraftVoters',
       value: {
         version: 0,
         voters: [
@@ -75,7 +73,7 @@ function voterRecords(config: BrokerConfig, directoryId: Uuid): ControlRecord[] 
             voterId: config.nodeId,
             voterDirectoryId: directoryId,
             endpoints: config.controllerListeners.map(({ name, host, port }) => ({ name, host, port })),
-            kRaftVersionFeature: { minSupportedVersion: 0, maxSupportedVersion: 1 },
+            kraftVersionFeature: { minSupportedVersion: 0, maxSupportedVersion: 1 },
           },
         ],
       },

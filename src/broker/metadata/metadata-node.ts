@@ -14,7 +14,6 @@ import { type KnownRecord, type MetadataRecord, metadataRecords } from '../../co
 import { snapshotRecords } from '../../core/metadata/snapshot.ts'
 import type { QuorumConfig } from '../../core/raft/config.ts'
 import { isBootstrapSnapshot } from '../../core/raft/log-view.ts'
-import type { ControlRecord } from '../../core/raft/messages.ts'
 import { Quorum } from '../../core/raft/quorum.ts'
 import type { VoterSet } from '../../core/raft/voters.ts'
 import { recordBatchCodec, UnknownRecord } from '../../core/state-machine/record-batch-codec.ts'
@@ -23,6 +22,7 @@ import type { RequestId } from '../../core/state-machine/state-machine.ts'
 import type { Clock } from '../../io/clock.ts'
 import type { Disk, FileRange } from '../../io/disk.ts'
 import type { LogSink } from '../../io/log-sink.ts'
+import type { ControlRecord } from '../../protocol/control-record.ts'
 import { batchSizeAt, isControlBatch, readLastOffset } from '../../records/batch.ts'
 import type { Deadline, Deadlines } from '../deadlines.ts'
 import { readBatches } from '../read-log.ts'
@@ -486,18 +486,18 @@ function decodeValue(value: Buffer): MetadataRecord {
 
 /** What a snapshot says of the quorum itself: nothing below kraft.version 1. */
 function controlRecordsOf(quorum: Quorum): ControlRecord[] {
-  if (quorum.kRaftVersion < 1) return []
+  if (quorum.kraftVersion < 1) return []
   return [
-    { type: 'kRaftVersion', value: { version: 0, kRaftVersion: quorum.kRaftVersion } },
+    { type: 'kraftVersion', value: { version: 0, kraftVersion: quorum.kraftVersion } },
     {
-      type: 'voters',
+      type: 'kraftVoters',
       value: {
         version: 0,
-        voters: quorum.voters.voters.map(({ id, directoryId, endpoints, kRaftVersionFeature }) => ({
+        voters: quorum.voters.voters.map(({ id, directoryId, endpoints, kraftVersionFeature }) => ({
           voterId: id,
           voterDirectoryId: directoryId,
           endpoints: [...endpoints],
-          kRaftVersionFeature,
+          kraftVersionFeature,
         })),
       },
     },

@@ -135,7 +135,7 @@ export class QuorumDriver implements PartitionLogListener {
     const { listener, snapshots, transport } = this.#options
     switch (effect.type) {
       case 'persistQuorumState':
-        return this.#complete(this.#options.stateFile.write(effect.quorumState, effect.kRaftVersion), {
+        return this.#complete(this.#options.stateFile.write(effect.quorumState, effect.kraftVersion), {
           type: 'quorumStatePersisted',
         })
       case 'send':

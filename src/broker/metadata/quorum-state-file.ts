@@ -50,10 +50,10 @@ export class QuorumStateFile {
   }
 
   /** On disk, synced, when it resolves. */
-  async write(state: QuorumState, kRaftVersion: number): Promise<void> {
+  async write(state: QuorumState, kraftVersion: number): Promise<void> {
     const { leaderId, leaderEpoch, votedId, votedDirectoryId } = state
     const json =
-      kRaftVersion >= 1
+      kraftVersion >= 1
         ? { leaderId, leaderEpoch, votedId, votedDirectoryId, data_version: 1 }
         : {
             clusterId: this.#static.clusterId,

@@ -1,16 +1,13 @@
-import type { ControlRecord } from '../../core/raft/messages.ts'
-import { encodeToBuffer } from '../../protocol/codec.ts'
-import { snapshotFooterRecord, snapshotHeaderRecord } from '../../protocol/records/control.ts'
+import type { ControlRecord } from '../../protocol/control-record.ts'
 import { batchSizeAt, isControlBatch } from '../../records/batch.ts'
 import { BatchBuilder } from '../../records/builder.ts'
 import { RecordReader } from '../../records/record.ts'
-import { controlKey, controlTypeOf, controlValueOf, decodeControlRecords } from './control-batch.ts'
+import { appendControlRecord, decodeControlRecords, isAboutQuorum } from './control-batch.ts'
 
-const snapshotHeader = 3
-const snapshotFooter = 4
-const schemaVersion = 0
 /** A batch of a snapshot holds at most about so many bytes of records. */
 const batchBytes = 256 * 1024
+
+const noBytes = Buffer.alloc(0)
 
 export interface SnapshotContent {
   /** Of the last record that the snapshot stands for; 0 when there is none. */
@@ -44,17 +41,15 @@ export function* encodeSnapshot(
     return batch
   }
   const header = { version: 0, lastContainedLogTimestamp: content.lastContainedLogTimestampMs }
-  builder.append(timestampMs, controlKey(snapshotHeader), encodeToBuffer(snapshotHeaderRecord, schemaVersion, header))
-  for (const record of content.controlRecords)
-    builder.append(timestampMs, controlKey(controlTypeOf(record)), controlValueOf(record))
+  appendControlRecord(builder, { type: 'snapshotHeader', value: header }, timestampMs)
+  for (const record of content.controlRecords) appendControlRecord(builder, record, timestampMs)
   yield finish(true)
   for (const value of content.values) {
     builder.append(timestampMs, null, value)
     if (builder.sizeBytes >= batchBytes) yield finish(false)
   }
   if (builder.recordCount > 0) yield finish(false)
-  const footer = encodeToBuffer(snapshotFooterRecord, schemaVersion, { version: 0 })
-  builder.append(timestampMs, controlKey(snapshotFooter), footer)
+  appendControlRecord(builder, { type: 'snapshotFooter', value: { version: 0 } }, timestampMs)
   yield finish(true)
 }
 
@@ -73,13 +68,16 @@ export function decodeSnapshot(bytes: Buffer): DecodedSnapshot | undefined {
     const size = batchSizeAt(bytes, at)
     if (size <= 0 || hasFooter) return undefined
     const batch = bytes.subarray(at, at + size)
-    const reader = new RecordReader(batch, 0, size)
-    if (isControlBatch(batch, 0)) controlRecords.push(...decodeControlRecords(batch).map(one => one.record))
-    for (let record = reader.next(); record !== undefined; record = reader.next()) {
-      if (!isControlBatch(batch, 0)) values.push(record.value ?? Buffer.alloc(0))
-      else if (record.key !== null && record.key.readInt16BE(2) === snapshotFooter) hasFooter = true
+    if (isControlBatch(batch, 0)) {
+      const records = decodeControlRecords(batch).map(one => one.record)
+      controlRecords.push(...records.filter(isAboutQuorum))
+      hasFooter = records.some(record => record.type === 'snapshotFooter')
+    } else {
+      const reader = new RecordReader(batch, 0, size)
+      for (let record = reader.next(); record !== undefined; record = reader.next())
+        values.push(record.value ?? noBytes)
+      if (reader.isCorrupt) return undefined
     }
-    if (reader.isCorrupt) return undefined
     at += size
   }
   return hasFooter ? { controlRecords, values } : undefined
