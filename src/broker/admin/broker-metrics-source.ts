@@ -1,6 +1,7 @@
 import { isActive } from '../../core/metadata/broker-image.ts'
 import type { SegmentedLog } from '../../storage/segmented-log.ts'
 import type { Broker } from '../broker.ts'
+import { describeGroups } from '../groups/describe-groups.ts'
 import type { BrokerMetrics } from '../metrics/broker-metrics.ts'
 import type { GroupGauges, MetricsSource, PartitionGauges } from './metrics-source.ts'
 
@@ -42,8 +43,16 @@ export class BrokerMetricsSource implements MetricsSource {
     }
   }
 
-  groups(): Iterable<GroupGauges> {
-    return []
+  async groups(): Promise<readonly GroupGauges[]> {
+    const { groups, partitions } = this.#broker
+    const described = await describeGroups(groups)
+    return described.map(({ offsets, ...group }) => ({
+      ...group,
+      offsets: offsets.map(one => ({
+        ...one,
+        highWatermark: partitions.byName(one.topic, one.partition)?.log.highWatermark ?? one.committedOffset,
+      })),
+    }))
   }
 
   *connections(): Iterable<{

@@ -10,6 +10,8 @@ type Sample = readonly [labels: Labels, value: number]
 export class Exposition {
   readonly #registry = new Registry()
   readonly #source: MetricsSource
+  /** As of the scrape that is under way. */
+  #groups: readonly GroupGauges[] = []
 
   constructor(source: MetricsSource) {
     this.#source = source
@@ -28,6 +30,7 @@ export class Exposition {
   }
 
   async text(): Promise<string> {
+    this.#groups = await this.#source.groups()
     return await this.#registry.metrics()
   }
 
@@ -214,13 +217,13 @@ export class Exposition {
   }
 
   #addGroups(): void {
-    const source = this.#source
+    const groups = () => this.#groups
     this.#gauge('kafka_consumergroup_members', 'Members of a group.', ['consumergroup'], function* () {
-      for (const one of source.groups()) yield [{ consumergroup: one.groupId }, one.memberCount]
+      for (const one of groups()) yield [{ consumergroup: one.groupId }, one.memberCount]
     })
     const add = (name: string, help: string, value: (one: GroupGauges['offsets'][number]) => number) =>
       this.#gauge(name, help, ['consumergroup', 'topic', 'partition'], function* () {
-        for (const { groupId, offsets } of source.groups())
+        for (const { groupId, offsets } of groups())
           for (const one of offsets)
             yield [{ consumergroup: groupId, topic: one.topic, partition: one.partition }, value(one)]
       })
@@ -229,13 +232,13 @@ export class Exposition {
       Math.max(0, one.highWatermark - one.committedOffset),
     )
     const groupMetadata = 'kafka_coordinator_group_groupmetadatamanager'
-    this.#one(`${groupMetadata}_numgroups`, 'Groups.', () => [...source.groups()].length)
+    this.#one(`${groupMetadata}_numgroups`, 'Groups.', () => groups().length)
     for (const state of ['PreparingRebalance', 'CompletingRebalance', 'Stable', 'Empty', 'Dead']) {
-      const count = () => [...source.groups()].filter(one => one.state === state).length
+      const count = () => groups().filter(one => one.state === state).length
       this.#one(`${groupMetadata}_numgroups${state.toLowerCase()}`, `Groups in state ${state}.`, count)
     }
     this.#one(`${groupMetadata}_numoffsets`, 'Committed offsets.', () =>
-      [...source.groups()].reduce((sum, one) => sum + one.offsets.length, 0),
+      groups().reduce((sum, one) => sum + one.offsets.length, 0),
     )
   }
 

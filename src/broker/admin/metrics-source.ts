@@ -35,7 +35,8 @@ export interface MetricsSource {
   /** Kafka's numbers: 0 not running, 1 starting, 2 recovering, 3 running, 6 and 7 shutting down. */
   brokerState(): number
   partitions(): Iterable<PartitionGauges>
-  groups(): Iterable<GroupGauges>
+  /** The groups that this broker coordinates. */
+  groups(): Promise<readonly GroupGauges[]>
   connections(): Iterable<{
     readonly listener: string
     readonly softwareName: string
