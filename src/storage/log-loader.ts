@@ -104,7 +104,7 @@ export async function loadLog(context: StorageContext, request: LoadRequest): Pr
   const plan = await completeOperations(context, path)
   const segments = listSegments(context, home, plan, request.logStartOffset)
   const producers = new ProducerStates()
-  const epochs = readEpochs(context, path)
+  const epochs = readEpochs(context, segments, path)
   const isKnown =
     request.isClean && epochs !== undefined && (await findCleanEnd(context, segments, producers, plan, request))
   const log = { segments, producers, epochs: epochs ?? new LeaderEpochs() }
@@ -220,10 +220,11 @@ function listSegments(context: StorageContext, home: LogHome, plan: SegmentPlan,
   return new SegmentList(segments)
 }
 
-/** Undefined when the file is missing or damaged. */
-function readEpochs(context: StorageContext, path: string): LeaderEpochs | undefined {
+/** Undefined when the file is missing, damaged, or says nothing although there are records. */
+function readEpochs(context: StorageContext, segments: SegmentList, path: string): LeaderEpochs | undefined {
   const bytes = context.disk.readSmallFile(`${path}/${leaderEpochFileName}`, maxEpochFileBytes)
-  return bytes && LeaderEpochs.decode(bytes)
+  const epochs = bytes && LeaderEpochs.decode(bytes)
+  return epochs?.length === 0 && segments.sizeBytes > 0 ? undefined : epochs
 }
 
 /** Where the log ends, and its producers there, if the files of a clean shutdown say so. */

@@ -6,10 +6,12 @@ export function encodeCheckpoint(entries: readonly string[]): Buffer {
   return Buffer.from(`0\n${entries.length}\n${entries.map(entry => `${entry}\n`).join('')}`)
 }
 
-/** The entries, or undefined when the content is not that of a whole checkpoint. */
+/** The entries, or undefined when the content is not that of a whole checkpoint. Kafka makes empty files first: no entries. */
 export function decodeCheckpoint(bytes: Buffer): string[] | undefined {
+  if (bytes.length === 0) return []
   const lines = bytes.toString('utf8').split('\n')
-  if (lines.at(-1) === '') lines.pop()
+  // A number that was cut reads as a smaller one: the last line ends as all do.
+  if (lines.pop() !== '') return undefined
   const [version, count, ...entries] = lines
   return version === '0' && count === String(entries.length) ? entries : undefined
 }
