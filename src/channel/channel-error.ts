@@ -1,0 +1,28 @@
+/**
+ * Why a channel, or a request on it, came to nothing. `connectFailed`: no connection, so nothing was sent. `timedOut`,
+ * `closed`: the request may have been carried out. `malformed`: the peer broke the protocol. `unsupportedVersion`, `busy`:
+ * the request was not sent.
+ */
+export type ChannelErrorCode =
+  | 'connectFailed'
+  | 'authenticationFailed'
+  | 'timedOut'
+  | 'closed'
+  | 'malformed'
+  | 'unsupportedVersion'
+  | 'busy'
+
+export class ChannelError extends Error {
+  override readonly name = 'ChannelError'
+  readonly code: ChannelErrorCode
+
+  constructor(code: ChannelErrorCode, message: string, cause?: unknown) {
+    super(message, { cause })
+    this.code = code
+  }
+
+  /** Whether the peer cannot have seen the request. */
+  get wasNotSent(): boolean {
+    return this.code === 'connectFailed' || this.code === 'unsupportedVersion' || this.code === 'busy'
+  }
+}

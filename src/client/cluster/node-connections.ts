@@ -1,0 +1,139 @@
+import { type BrokerChannel, connectChannel } from '../../channel/broker-channel.ts'
+import type { Endpoint } from '../../io/network.ts'
+import { Writer } from '../../protocol/writer.ts'
+import type { ClientIo } from '../client-io.ts'
+import type { ClientConfig } from '../client-options.ts'
+import { closedError, MillraceError } from '../millrace-error.ts'
+import { Backoff } from './backoff.ts'
+import { type Closing, sleep, within } from './waiting.ts'
+
+/** Requests of one connection that are on the wire or wait for that; more are refused and tried again. */
+const maxInFlight = 10
+const maxWaiting = 1000
+
+/** One connection to one node, for one purpose, and what became of earlier ones. */
+interface Lane {
+  readonly endpoint: Endpoint
+  channel: BrokerChannel | undefined
+  connecting: Promise<BrokerChannel> | undefined
+  /** In a row, since the last success. */
+  failures: number
+  retryAtMs: number
+}
+
+/**
+ * Connections to the nodes of a cluster. A broker works on one request of a connection at a time, so whatever waits there
+ * (a fetch for records, a join for other members) has a connection of its own: its *lane*.
+ */
+export class NodeConnections {
+  readonly #io: ClientIo
+  readonly #config: ClientConfig
+  readonly #backoff: Backoff
+  readonly #writer = new Writer()
+  readonly #lanes = new Map<string, Lane>()
+  readonly #closing: Closing
+  readonly #failed: (nodeId: number) => void
+
+  /** `failed` is told when a connection could not be made or has broken. */
+  constructor(io: ClientIo, config: ClientConfig, closing: Closing, failed: (nodeId: number) => void) {
+    this.#io = io
+    this.#config = config
+    this.#backoff = new Backoff(io.random, { firstMs: config.reconnectBackoffMs, maxMs: config.reconnectBackoffMaxMs })
+    this.#closing = closing
+    this.#failed = failed
+    closing.onClose(() => this.#closeAll())
+  }
+
+  /** Whether a request could be sent at once. */
+  isConnected(nodeId: number, lane: string): boolean {
+    return this.#lanes.get(keyOf(nodeId, lane))?.channel?.isOpen === true
+  }
+
+  /** Whether the last attempt to connect failed. */
+  isFailing(nodeId: number, lane: string): boolean {
+    return (this.#lanes.get(keyOf(nodeId, lane))?.failures ?? 0) > 0
+  }
+
+  /** An open channel; waits for a backoff that is under way, but never longer than `timeoutMs`. */
+  async channelTo(nodeId: number, endpoint: Endpoint, lane: string, timeoutMs: number): Promise<BrokerChannel> {
+    if (this.#closing.isClosed) throw closedError('client')
+    const key = keyOf(nodeId, lane)
+    let at = this.#lanes.get(key)
+    if (at !== undefined && (at.endpoint.host !== endpoint.host || at.endpoint.port !== endpoint.port)) {
+      at.channel?.close('the broker has a new address')
+      at = undefined
+    }
+    if (at === undefined) {
+      at = { endpoint, channel: undefined, connecting: undefined, failures: 0, retryAtMs: Number.NEGATIVE_INFINITY }
+      this.#lanes.set(key, at)
+    }
+    if (at.channel?.isOpen) return at.channel
+    at.connecting ??= this.#connect(nodeId, key, at)
+    const connecting = at.connecting
+    const late = `broker ${nodeId} at ${endpoint.host}:${endpoint.port} could not be reached within ${Math.ceil(timeoutMs)} ms`
+    return within(this.#io.clock, timeoutMs, connecting, () => {
+      return new MillraceError('CONNECTION_FAILED', late, { retriable: true })
+    })
+  }
+
+  /** Closes one lane of all nodes, for a producer or consumer that has ended. */
+  closeLane(lane: string): void {
+    for (const [key, { channel }] of [...this.#lanes]) {
+      if (!key.endsWith(`/${lane}`)) continue
+      channel?.close()
+      this.#lanes.delete(key)
+    }
+  }
+
+  async #connect(nodeId: number, key: string, lane: Lane): Promise<BrokerChannel> {
+    const { clock, network } = this.#io
+    try {
+      const waitMs = lane.retryAtMs - clock.now().monotonicMs
+      if (waitMs > 0) await sleep(clock, waitMs, this.#closing)
+      if (this.#closing.isClosed) throw closedError('client')
+      const channel = await connectChannel({
+        clock,
+        network,
+        writer: this.#writer,
+        endpoint: lane.endpoint,
+        clientId: this.#config.clientId,
+        software: { name: 'millrace', version: softwareVersion },
+        connectTimeoutMs: this.#config.connectTimeoutMs,
+        requestTimeoutMs: this.#config.requestTimeoutMs,
+        maxResponseBytes: this.#config.maxResponseBytes,
+        maxInFlight,
+        maxWaiting,
+        idleMs: this.#config.connectionIdleMs,
+        closed: () => this.#channelEnded(nodeId, lane),
+      })
+      lane.failures = 0
+      lane.channel = channel
+      // The lane may have been closed, or the broker have moved, meanwhile.
+      if (this.#closing.isClosed || this.#lanes.get(key) !== lane) channel.close()
+      return channel
+    } catch (error) {
+      lane.failures++
+      lane.retryAtMs = clock.now().monotonicMs + this.#backoff.delayMs(lane.failures)
+      this.#failed(nodeId)
+      throw error
+    } finally {
+      lane.connecting = undefined
+    }
+  }
+
+  #channelEnded(nodeId: number, lane: Lane): void {
+    lane.channel = undefined
+    if (!this.#closing.isClosed) this.#failed(nodeId)
+  }
+
+  #closeAll(): void {
+    for (const { channel } of this.#lanes.values()) channel?.close()
+    this.#lanes.clear()
+  }
+}
+
+const softwareVersion = '0.1.0'
+
+function keyOf(nodeId: number, lane: string): string {
+  return `${nodeId}/${lane}`
+}

@@ -1,0 +1,74 @@
+import { given } from '../client-options.ts'
+import { invalidArgument } from '../millrace-error.ts'
+
+/** All times are milliseconds, all sizes bytes. */
+export interface ConsumerOptions {
+  /** The group to share partitions and commit offsets with. Without one, offsets cannot be committed. */
+  readonly groupId?: string
+  /**
+   * Where to begin where no offset is committed, or where the committed one is no longer there. `none`: reject with
+   * `NO_OFFSET`. `latest` unless given.
+   */
+  readonly offsetReset?: 'earliest' | 'latest' | 'none'
+  /** Only records of committed transactions, or all. `readUncommitted` unless given. */
+  readonly isolationLevel?: 'readUncommitted' | 'readCommitted'
+  /** Commit what the application is done with every `autoCommitIntervalMs`, and before partitions are given up. True with a group unless given. */
+  readonly autoCommit?: boolean
+  /** 5,000 unless given. */
+  readonly autoCommitIntervalMs?: number
+  /** Records in one batch, at most. 1,000 unless given. */
+  readonly maxRecords?: number
+  /** How long a broker may wait for records, and for how many bytes. 500 and 1 unless given. */
+  readonly fetchMaxWaitMs?: number
+  readonly fetchMinBytes?: number
+  /** One answer, and one partition's part of it; a larger batch still comes whole. 50 MiB and 1 MiB unless given. */
+  readonly fetchMaxBytes?: number
+  readonly partitionMaxBytes?: number
+  /** Fetching ahead stops when so much is waiting to be taken. 64 MiB unless given. */
+  readonly bufferBytes?: number
+  /** Verify the checksum of every batch. True unless given. */
+  readonly checkCrcs?: boolean
+  /** What one batch may unpack to. 128 MiB unless given. */
+  readonly maxUncompressedBytes?: number
+  /** Ask brokers to create a subscribed topic that is missing. False unless given. */
+  readonly createTopics?: boolean
+}
+
+export interface ConsumerConfig extends Required<Omit<ConsumerOptions, 'groupId' | 'isolationLevel'>> {
+  readonly groupId: string | undefined
+  readonly isReadCommitted: boolean
+}
+
+const mebibyte = 1024 * 1024
+const defaults = {
+  offsetReset: 'latest' as const,
+  autoCommitIntervalMs: 5000,
+  maxRecords: 1000,
+  fetchMaxWaitMs: 500,
+  fetchMinBytes: 1,
+  fetchMaxBytes: 50 * mebibyte,
+  partitionMaxBytes: mebibyte,
+  bufferBytes: 64 * mebibyte,
+  checkCrcs: true,
+  maxUncompressedBytes: 128 * mebibyte,
+  createTopics: false,
+}
+
+/** Throws `INVALID_ARGUMENT` for options that cannot be. */
+export function consumerConfig(options: ConsumerOptions): ConsumerConfig {
+  const { isolationLevel = 'readUncommitted', groupId, ...rest } = options
+  if (groupId === '') throw invalidArgument('groupId cannot be empty; leave it out to read without a group')
+  if (isolationLevel !== 'readUncommitted' && isolationLevel !== 'readCommitted') {
+    throw invalidArgument(`isolationLevel is readUncommitted or readCommitted, not ${String(isolationLevel)}`)
+  }
+  const config = { autoCommit: groupId !== undefined, ...defaults, ...given(rest) }
+  if (config.autoCommit && groupId === undefined) throw invalidArgument('autoCommit needs a groupId')
+  if (!['earliest', 'latest', 'none'].includes(config.offsetReset)) {
+    throw invalidArgument(`offsetReset is earliest, latest or none, not ${String(config.offsetReset)}`)
+  }
+  for (const [name, value] of Object.entries(config)) {
+    if (typeof value === 'number' && !(value >= 0)) throw invalidArgument(`${name} cannot be ${value}`)
+  }
+  if (!(config.maxRecords >= 1)) throw invalidArgument('maxRecords is at least 1')
+  return { ...config, groupId, isReadCommitted: isolationLevel === 'readCommitted' }
+}

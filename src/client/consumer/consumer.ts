@@ -1,0 +1,397 @@
+import type { Timer } from '../../io/clock.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import { Coordinators } from '../cluster/coordinators.ts'
+import type { OffsetToCommit } from '../cluster/group-offsets.ts'
+import type { TopicPartition } from '../cluster/leader-requests.ts'
+import type { OffsetSpec } from '../cluster/list-offsets.ts'
+import { Closing, within } from '../cluster/waiting.ts'
+import { closedError, invalidArgument, type MillraceError, toMillraceError } from '../millrace-error.ts'
+import type { AssignedPartition, Position } from './assigned-partition.ts'
+import { Assignment } from './assignment.ts'
+import type { ConsumedBatch } from './consumed-batch.ts'
+import { type ConsumerConfig, type ConsumerOptions, consumerConfig } from './consumer-options.ts'
+import { Fetcher } from './fetcher.ts'
+import { HandOut } from './hand-out.ts'
+import { OffsetStore } from './offset-store.ts'
+import { Positions } from './positions.ts'
+
+export interface PollOptions {
+  /** How long to wait for records. 1,000 unless given; Infinity is possible. */
+  readonly timeoutMs?: number
+  /** In all batches together. `maxRecords` of the consumer unless given. */
+  readonly maxRecords?: number
+}
+
+export interface RunOptions {
+  /** The batch counts as done when this has resolved. */
+  readonly eachBatch: (batch: ConsumedBatch) => Promise<void> | void
+  /** Batches of different partitions that are worked on at the same time. 1 unless given. */
+  readonly concurrency?: number
+}
+
+/** Where to begin: an offset, or a place by name or time. By what the group has committed unless given. */
+export interface AssignedAt extends TopicPartition {
+  readonly offset?: number | OffsetSpec
+}
+
+/**
+ * Reads records, in one of three ways that do the same: `for await (const batch of consumer)`, `poll()`, `run()`. Asking for
+ * more says that what was handed out before is done, and so does a handler of `run` that resolves; only that is committed.
+ * Made by `client.consumer()`.
+ */
+export class Consumer {
+  readonly #cluster: Cluster
+  readonly #config: ConsumerConfig
+  readonly #closing = new Closing()
+  readonly #assignment = new Assignment()
+  readonly #handOut = new HandOut(this.#assignment)
+  readonly #fetcher: Fetcher
+  readonly #offsets: OffsetStore | undefined
+  readonly #stopListening: () => void
+  readonly #unwatch = new Map<string, () => void>()
+  readonly #offsetsLane: string
+  #waiters: (() => void)[] = []
+  /** What the next call rejects with. */
+  #errors: MillraceError[] = []
+  /** Batches of the last `poll`. */
+  #polled: ConsumedBatch[] = []
+  #isStopping = false
+  #commitTimer: Timer | undefined
+
+  constructor(cluster: Cluster, options: ConsumerOptions = {}) {
+    this.#cluster = cluster
+    this.#config = consumerConfig(options)
+    this.#offsetsLane = cluster.newLane('offsets')
+    const { groupId } = this.#config
+    if (groupId !== undefined) {
+      this.#offsets = new OffsetStore({
+        cluster,
+        coordinators: new Coordinators(cluster),
+        closing: this.#closing,
+        groupId,
+        lane: this.#offsetsLane,
+        committer: () => ({ groupId, generationId: -1, memberId: '', groupInstanceId: null }),
+      })
+    }
+    const positions = new Positions({
+      cluster,
+      config: this.#config,
+      committed: partitions => this.#offsets!.committed(partitions, cluster.config.apiTimeoutMs),
+      failed: error => this.#fail(error),
+      changed: () => this.#fetcher.schedule(),
+    })
+    this.#fetcher = new Fetcher({
+      cluster,
+      config: this.#config,
+      closing: this.#closing,
+      positions,
+      partitions: () => this.#assignment,
+      arrived: () => this.#wake(),
+      failed: error => this.#fail(error),
+    })
+    this.#stopListening = cluster.onUpdate(() => this.#fetcher.schedule())
+    cluster.closing.onClose(() => this.#finish())
+    if (this.#config.autoCommit) this.#armCommitTimer()
+  }
+
+  /** The partitions that are read at present. */
+  get assignment(): readonly TopicPartition[] {
+    return [...this.#assignment].map(({ topic, partition }) => ({ topic, partition }))
+  }
+
+  /** Reads these partitions, instead of those before, without sharing them with a group. */
+  assign(partitions: readonly AssignedAt[]): void {
+    this.#assertOpen()
+    const kept = new Set(partitions.map(({ topic, partition }) => `${topic}-${partition}`))
+    for (const assigned of [...this.#assignment]) {
+      if (!kept.has(assigned.name)) this.#assignment.remove(assigned)
+    }
+    for (const { topic, partition, offset } of partitions) {
+      const assigned = this.#assignment.add({ topic, partition })
+      if (offset !== undefined) this.#move(assigned, offset)
+    }
+    this.#watchTopics(new Set(partitions.map(({ topic }) => topic)))
+    this.#fetcher.schedule()
+  }
+
+  /**
+   * Waits for records for at most `timeoutMs`; none when there are none. What the last call returned counts as done.
+   * Rejects with what keeps a partition from being read; later calls go on.
+   */
+  async poll(options: PollOptions = {}): Promise<readonly ConsumedBatch[]> {
+    this.#assertOpen()
+    this.#confirmPolled()
+    const maxRecords = options.maxRecords ?? this.#config.maxRecords
+    const first = await this.#next(maxRecords, options.timeoutMs ?? 1000)
+    if (first === undefined) return []
+    const batches = [first]
+    let count = first.records.length
+    while (count < maxRecords) {
+      const batch = this.#handOut.take(maxRecords - count, this.#cluster.nowMs)
+      if (batch === undefined) break
+      batches.push(batch)
+      count += batch.records.length
+    }
+    this.#polled = batches
+    this.#fetcher.schedule()
+    return batches
+  }
+
+  /** Batch after batch, until the consumer is closed or stopped. Asking for the next says that the last one is done. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<ConsumedBatch, void, undefined> {
+    this.#isStopping = false
+    for (;;) {
+      this.#assertOpen()
+      this.#confirmPolled()
+      const batch = await this.#next(this.#config.maxRecords, Number.POSITIVE_INFINITY)
+      if (batch === undefined) return
+      this.#polled = [batch]
+      yield batch
+      if (this.#closing.isClosed) return
+    }
+  }
+
+  /**
+   * Calls `eachBatch` with batch after batch, those of one partition one after the other. Resolves after `stop` or `close`,
+   * when all handlers have returned. When one throws, rejects with that; its batch is handed out again by the next `run`.
+   */
+  async run({ eachBatch, concurrency = 1 }: RunOptions): Promise<void> {
+    this.#assertOpen()
+    if (!(concurrency >= 1)) throw invalidArgument('concurrency is at least 1')
+    this.#isStopping = false
+    this.#confirmPolled()
+    const workers = Array.from({ length: concurrency }, () => this.#work(eachBatch))
+    const outcomes = await Promise.allSettled(workers)
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+  }
+
+  async #work(eachBatch: RunOptions['eachBatch']): Promise<void> {
+    try {
+      for (;;) {
+        const batch = await this.#next(this.#config.maxRecords, Number.POSITIVE_INFINITY)
+        if (batch === undefined) return
+        let isDone = false
+        try {
+          await eachBatch(batch)
+          isDone = true
+        } finally {
+          this.#handOut.returned(batch, isDone)
+          if (!isDone && !batch.isStale) this.#rewind(batch)
+          this.#wake()
+        }
+      }
+    } catch (error) {
+      this.stop()
+      throw error
+    }
+  }
+
+  /** Ends `run` and the iteration after the batches that are being worked on. To be used inside of handlers. */
+  stop(): void {
+    this.#isStopping = true
+    this.#wake()
+  }
+
+  /** Nothing of these partitions is fetched or handed out until `resume`. */
+  pause(partitions: readonly TopicPartition[]): void {
+    for (const one of partitions) this.#assignment.require(one).isPaused = true
+  }
+
+  resume(partitions: readonly TopicPartition[]): void {
+    for (const one of partitions) this.#assignment.require(one).isPaused = false
+    this.#wake()
+    this.#fetcher.schedule()
+  }
+
+  /** Goes on from this offset, or from a place by name or time. Throws `NOT_ASSIGNED`. */
+  seek(partition: TopicPartition, to: number | OffsetSpec): void {
+    this.#move(this.#assignment.require(partition), to)
+    this.#fetcher.schedule()
+  }
+
+  /** The offset of the next record that will be handed out; undefined while it is being looked up. */
+  position(partition: TopicPartition): number | undefined {
+    return this.#assignment.require(partition).position?.offset
+  }
+
+  /** How many offsets the position is behind the end of the partition; undefined before the first fetch. */
+  lag(partition: TopicPartition): number | undefined {
+    const { position, highWatermark } = this.#assignment.require(partition)
+    if (position === undefined || highWatermark < 0) return undefined
+    return Math.max(0, highWatermark - position.offset)
+  }
+
+  /**
+   * Commits for the group: the given offsets, each that of the next record to read; or all that was handed out and, with
+   * `run`, is done. Rejects with `NOT_ASSIGNED` for a partition that is not this consumer's.
+   */
+  async commit(offsets?: readonly OffsetToCommit[]): Promise<void> {
+    this.#assertOpen()
+    const store = this.#groupOffsets()
+    if (offsets === undefined) {
+      for (const batch of this.#polled) batch.confirm()
+      await this.#commitConfirmed([...this.#assignment])
+      return
+    }
+    for (const one of offsets) this.#assignment.require(one)
+    await store.commit(offsets, this.#cluster.config.apiTimeoutMs)
+    for (const { topic, partition, offset } of offsets) {
+      const assigned = this.#assignment.get(topic, partition)
+      if (assigned !== undefined) assigned.committedOffset = offset
+    }
+  }
+
+  /** What the group has committed for each; undefined for nothing. */
+  async committed(partitions: readonly TopicPartition[]): Promise<readonly (number | undefined)[]> {
+    this.#assertOpen()
+    const store = this.#groupOffsets()
+    const { apiTimeoutMs } = this.#cluster.config
+    const positions = await this.#cluster.retry('reading committed offsets', apiTimeoutMs, leftMs =>
+      store.committed(partitions, leftMs),
+    )
+    return positions.map(position => position?.offset)
+  }
+
+  /**
+   * Stops, commits what is done, and gives everything up, in `timeoutMs` (30,000 unless given) at most, also when brokers are
+   * away. Waits for handlers of `run`: inside of one use `stop`, or it waits for itself until time is over.
+   */
+  async close({ timeoutMs = 30_000 }: { readonly timeoutMs?: number } = {}): Promise<void> {
+    if (this.#closing.isClosed) return
+    this.stop()
+    const { clock } = this.#cluster.io
+    const deadlineMs = this.#cluster.nowMs + timeoutMs
+    const leftMs = () => Math.max(0, deadlineMs - this.#cluster.nowMs)
+    const late = () => closedError('consumer')
+    const everything = new Set(this.#assignment)
+    for (const assigned of everything) assigned.isHeld = true
+    // A batch that `poll` or the iteration has handed out is done when more is asked for, and that will not happen.
+    for (const batch of this.#polled) this.#handOut.returned(batch, false)
+    this.#polled = []
+    await within(clock, leftMs(), this.#handOut.whenIdle(everything), late).catch(() => undefined)
+    if (this.#config.autoCommit) {
+      await within(clock, leftMs(), this.#commitConfirmed([...everything]), late).catch(() => undefined)
+    }
+    this.#finish()
+  }
+
+  #finish(): void {
+    if (this.#closing.isClosed) return
+    this.#closing.close()
+    this.#commitTimer?.cancel()
+    this.#assignment.clear()
+    this.#stopListening()
+    this.#watchTopics(new Set())
+    this.#cluster.closeLane(this.#offsetsLane)
+    this.#wake()
+  }
+
+  /** The next batch; undefined when time is over, or the consumer was stopped or closed. */
+  async #next(maxRecords: number, timeoutMs: number): Promise<ConsumedBatch | undefined> {
+    const deadlineMs = this.#cluster.nowMs + timeoutMs
+    for (;;) {
+      const error = this.#errors.shift()
+      if (error !== undefined) throw error
+      if (this.#isStopping || this.#closing.isClosed) return undefined
+      const batch = this.#handOut.take(maxRecords, this.#cluster.nowMs)
+      if (batch !== undefined) {
+        this.#fetcher.schedule()
+        return batch
+      }
+      const leftMs = deadlineMs - this.#cluster.nowMs
+      if (leftMs <= 0) return undefined
+      this.#fetcher.schedule()
+      await this.#wakeUp(leftMs)
+    }
+  }
+
+  #wakeUp(timeoutMs: number): Promise<void> {
+    return new Promise(resolve => {
+      const timer = Number.isFinite(timeoutMs) ? this.#cluster.io.clock.after(timeoutMs, resolve) : undefined
+      this.#waiters.push(() => {
+        timer?.cancel()
+        resolve()
+      })
+    })
+  }
+
+  #wake(): void {
+    const waiters = this.#waiters
+    this.#waiters = []
+    for (const wake of waiters) wake()
+  }
+
+  #fail(error: MillraceError): void {
+    // The same trouble of many partitions, or of one for a long time, is told once.
+    if (this.#errors.length < maxErrors && !this.#errors.some(({ message }) => message === error.message)) {
+      this.#errors.push(error)
+    }
+    this.#wake()
+  }
+
+  #confirmPolled(): void {
+    for (const batch of this.#polled) this.#handOut.returned(batch, true)
+    this.#polled = []
+  }
+
+  /** Hands the batch out again: whatever was read behind it too. */
+  #rewind(batch: ConsumedBatch): void {
+    const assigned = this.#assignment.get(batch.topic, batch.partition)
+    const confirmed = assigned?.confirmed
+    if (assigned !== undefined && confirmed !== undefined) assigned.seek(confirmed)
+  }
+
+  #move(assigned: AssignedPartition, to: number | OffsetSpec): void {
+    if (typeof to !== 'number') assigned.reset(to)
+    else if (Number.isSafeInteger(to) && to >= 0) assigned.seek({ offset: to, leaderEpoch: -1 })
+    else throw invalidArgument(`an offset is a whole number from 0 on, not ${to}`)
+  }
+
+  #groupOffsets(): OffsetStore {
+    if (this.#offsets === undefined)
+      throw invalidArgument('offsets are committed for a group; give the consumer a groupId')
+    return this.#offsets
+  }
+
+  async #commitConfirmed(partitions: readonly AssignedPartition[]): Promise<void> {
+    const dirty = partitions.filter(({ confirmed, committedOffset, isLost }) => {
+      return !isLost && confirmed !== undefined && confirmed.offset !== committedOffset
+    })
+    const positions = dirty.map(({ confirmed }) => confirmed as Position)
+    const offsets = dirty.map(({ topic, partition }, i) => ({ topic, partition, ...positions[i] }))
+    await this.#groupOffsets().commit(offsets, this.#cluster.config.apiTimeoutMs)
+    for (const [i, assigned] of dirty.entries()) assigned.committedOffset = positions[i].offset
+  }
+
+  #armCommitTimer(): void {
+    this.#commitTimer = this.#cluster.io.clock.after(this.#config.autoCommitIntervalMs, async () => {
+      try {
+        await this.#commitConfirmed([...this.#assignment])
+      } catch (error) {
+        const text = `offsets were not committed: ${toMillraceError(error).message}`
+        if (!this.#closing.isClosed) this.#cluster.io.log.write('warn', text)
+      }
+      if (!this.#closing.isClosed) this.#armCommitTimer()
+    })
+  }
+
+  #watchTopics(topics: ReadonlySet<string>): void {
+    for (const [topic, unwatch] of this.#unwatch) {
+      if (topics.has(topic)) continue
+      unwatch()
+      this.#unwatch.delete(topic)
+    }
+    for (const topic of topics) {
+      if (this.#unwatch.has(topic)) continue
+      this.#unwatch.set(topic, this.#cluster.watch(topic, { create: this.#config.createTopics }))
+      this.#cluster.requestRefresh()
+    }
+  }
+
+  #assertOpen(): void {
+    if (this.#closing.isClosed) throw closedError('consumer')
+  }
+}
+
+/** Errors that wait for the application to ask for records. */
+const maxErrors = 100
