@@ -41,7 +41,7 @@ const mayImport: Record<string, readonly string[]> = {
   broker: ['base', 'io', 'protocol', 'records', 'channel', 'config', ...everyCore, 'storage', 'tiered', 'pino'],
   'broker/admin': ['node:http', 'prom-client'],
   'broker/start': ['io/node', 'node:fs', 'node:os'],
-  'simulator/io': ['base', 'io', 'records'],
+  'simulator/io': ['base', 'io', 'records', 'node:crypto'],
   simulator: [
     ...[
       'base',

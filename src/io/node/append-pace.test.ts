@@ -10,7 +10,7 @@ test('a stall sends appends to the pool until a write there is fast', () => {
   assert.ok(pace.isSlow)
   pace.tookInPool(30, 100)
   assert.ok(pace.isSlow)
-  pace.tookInPool(3, 100)
+  pace.tookInPool(9, 100)
   assert.ok(!pace.isSlow)
 })
 

@@ -2,8 +2,8 @@
 const STALL_MS = 20
 /** The copy itself takes time too; never as long as this. */
 const COPY_MS_PER_BYTE = 4 / 2 ** 20
-/** A write in the pool that took less, hand-over included, means that the kernel does not hold back any more. */
-const FAST_MS = 4
+/** A write in the pool that took less, with the way there and back, would not have held up the loop for long either. */
+const FAST_MS = 10
 /** Stalls come in floods; they are reported once in this time. */
 const REPORT_MS = 10_000
 

@@ -46,6 +46,8 @@ export class NodeFile implements DiskFile {
   #runningSync: Promise<void> | undefined
   #nextSync: Promise<void> | undefined
   readonly #rangeReaders = new Set<RangeReader>()
+  /** The file system cannot say what it has in memory (tmpfs cannot): sending then takes the risk of waiting for it. */
+  cannotTellMemory = false
 
   constructor(shared: DiskShared, path: string, descriptor: number) {
     this.#shared = shared
@@ -172,7 +174,7 @@ export class NodeFile implements DiskFile {
   #appendInLoop(parts: readonly Buffer[], length: number): DiskError | undefined {
     const startMs = performance.now()
     try {
-      if (length > 0) writeWhole(this.#descriptor, parts, length, this.#writtenBytes)
+      if (length > 0) writeWhole(this.#descriptor, parts, this.#writtenBytes)
       this.#writtenBytes += length
     } catch (error) {
       this.#isBroken = true
@@ -194,26 +196,20 @@ export class NodeFile implements DiskFile {
     const batch = this.#pooled
     this.#pooled = []
     this.#isPoolWriting = true
-    const bytes = batch.length === 1 ? batch[0]!.bytes : Buffer.concat(batch.map(append => append.bytes))
+    const parts = batch.map(append => append.bytes)
+    const length = parts.reduce((sum, part) => sum + part.length, 0)
     const startMs = performance.now()
     this.retain()
-    const finish = (error: DiskError | undefined) => {
+    writeWholeInPool(this.#descriptor, parts, this.#writtenBytes, error => {
       this.release()
-      this.#shared.pace.tookInPool(performance.now() - startMs, bytes.length)
+      this.#shared.pace.tookInPool(performance.now() - startMs, length)
       this.#isPoolWriting = false
-      if (error !== undefined) this.#isBroken = true
-      for (const { done } of batch) this.#completeInTurn(done, error)
+      if (error === undefined) this.#writtenBytes += length
+      else this.#isBroken = true
+      for (const { done } of batch) this.#completeInTurn(done, error && toDiskError(error, 'append', this.path))
       if (error !== undefined) this.#failPooled()
       else if (this.#pooled.length > 0) this.#writePooled()
-    }
-    const writeRest = (written: number): void =>
-      fs.write(this.#descriptor, bytes, written, bytes.length - written, this.#writtenBytes, (error, count) => {
-        if (error) return finish(toDiskError(error, 'append', this.path))
-        this.#writtenBytes += count
-        if (written + count < bytes.length) writeRest(written + count)
-        else finish(undefined)
-      })
-    writeRest(0)
+    })
   }
 
   #failPooled(): void {
@@ -276,12 +272,38 @@ function assertWasOpen(error: NodeJS.ErrnoException | null | undefined): void {
 }
 
 /** Writes all parts at `position`, however many calls it takes. */
-function writeWhole(descriptor: number, parts: readonly Buffer[], length: number, position: number): void {
+function writeWhole(descriptor: number, parts: readonly Buffer[], position: number): void {
+  const [first] = parts
   let written =
-    parts.length === 1
-      ? fs.writeSync(descriptor, parts[0]!, 0, length, position)
+    parts.length === 1 && first !== undefined
+      ? fs.writeSync(descriptor, first, 0, first.length, position)
       : fs.writevSync(descriptor, parts as Buffer[], position)
-  if (written === length) return
-  const whole = parts.length === 1 ? parts[0]! : Buffer.concat(parts as Buffer[])
-  while (written < length) written += fs.writeSync(descriptor, whole, written, length - written, position + written)
+  for (let rest = withoutFirst(parts, written); rest.length > 0; rest = withoutFirst(parts, written))
+    written += fs.writevSync(descriptor, rest, position + written)
+}
+
+/** As `writeWhole`, in the thread pool. */
+function writeWholeInPool(
+  descriptor: number,
+  parts: readonly Buffer[],
+  position: number,
+  done: (error: Error | undefined) => void,
+): void {
+  fs.writev(descriptor, parts as Buffer[], position, (error, written) => {
+    if (error) return done(error)
+    const rest = withoutFirst(parts, written)
+    if (rest.length === 0) done(undefined)
+    else writeWholeInPool(descriptor, rest, position + written, done)
+  })
+}
+
+/** What is left of the parts after their first bytes. */
+function withoutFirst(parts: readonly Buffer[], bytes: number): Buffer[] {
+  let left = bytes
+  const rest: Buffer[] = []
+  for (const part of parts) {
+    if (left < part.length) rest.push(part.subarray(left))
+    left = Math.max(0, left - part.length)
+  }
+  return rest
 }

@@ -5,8 +5,10 @@ import type { PendingRange } from './pending-range.ts'
 import type { SendShared } from './send-queue.ts'
 import { handleOf } from './socket-handle.ts'
 
-/** One call of sendfile, and what is tested for being in memory before it. */
-const STEP_BYTES = 256 * 1024
+/** One call of sendfile, and what is looked for in memory before it. */
+const STEP_BYTES = 1024 * 1024
+/** How far apart it is looked: what lies between was read or written together with one of the ends. */
+const LOOK_BYTES = 256 * 1024
 /** One connection's share of a turn. */
 const TURN_BYTES = 2 * 1024 * 1024
 /** Written through Node when the socket is full, to be told when it is not. */
@@ -74,13 +76,23 @@ export class RangeSender {
     const chunk = this.#shared.chunks.take()
     const target = chunk.subarray(0, Math.min(range.left, chunk.length))
     range.file.readInto(range.position, target).then(
-      count => this.#writeChunk(range, chunk, target, count),
+      count => {
+        if (!range.isReleased) this.#lookAgain(range)
+        this.#writeChunk(range, chunk, target, count)
+      },
       error => {
         this.#shared.chunks.giveBack(chunk, true)
         this.#events.fail(error)
       },
     )
     return false
+  }
+
+  /** What was read a moment ago is in memory, or else this file system never says so. */
+  #lookAgain(range: PendingRange): void {
+    const { native } = this.#shared
+    if (native !== undefined && !native.isInMemory(range.file.descriptor, range.position))
+      range.file.cannotTellMemory = true
   }
 
   #copyNow(range: PendingRange): false {
@@ -140,10 +152,11 @@ export class RangeSender {
   }
 }
 
-/** Looks at both ends: what lies between was read or written together with one of them. */
 function isInMemory(native: NativeCalls, range: PendingRange, length: number): boolean {
-  const descriptor = range.file.descriptor
-  return native.isInMemory(descriptor, range.position) && native.isInMemory(descriptor, range.position + length - 1)
+  if (range.file.cannotTellMemory) return true
+  const { descriptor } = range.file
+  for (let at = 0; at < length; at += LOOK_BYTES) if (!native.isInMemory(descriptor, range.position + at)) return false
+  return native.isInMemory(descriptor, range.position + length - 1)
 }
 
 function cutRange(range: PendingRange): NetworkError {

@@ -1,6 +1,7 @@
 import { assert } from '../../base/assert.ts'
 import type { ScheduledEvent, Scheduler } from './scheduler.ts'
 import type { SeededRandom } from './seeded-random.ts'
+import type { CrashKind } from './simulated-disk.ts'
 
 /** Thrown by a synchronous call of code whose node has been killed: there is nothing that could be answered. */
 export class NodeIsDead extends Error {
@@ -20,7 +21,7 @@ export class Life {
   #turnCallbacks: (() => void)[] = []
   #turnEvent: ScheduledEvent | undefined
   readonly #heldEvents: ScheduledEvent[] = []
-  readonly #endings = new Set<() => void>()
+  readonly #endings = new Set<(kind: CrashKind) => void>()
 
   constructor(scheduler: Scheduler, nodeName: string, lifeNumber: number) {
     this.scheduler = scheduler
@@ -46,17 +47,17 @@ export class Life {
   }
 
   /** Runs when the life ends: what the kernel does to files and sockets of a dead process. */
-  atEnd(ending: () => void): { cancel(): void } {
+  atEnd(ending: (kind: CrashKind) => void): { cancel(): void } {
     this.#endings.add(ending)
     return { cancel: () => void this.#endings.delete(ending) }
   }
 
-  end(): void {
+  end(kind: CrashKind): void {
     assert(this.#isAlive, 'a life ends once')
     this.#isAlive = false
     this.#turnCallbacks = []
     this.#heldEvents.length = 0
-    for (const ending of this.#endings) ending()
+    for (const ending of this.#endings) ending(kind)
     this.#endings.clear()
   }
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { CollectingReceiver } from '../../io/conformance/collecting-receiver.ts'
+import type { Connection } from '../../io/network.ts'
 import { SeededRandom } from './seeded-random.ts'
 import { World } from './world.ts'
 
@@ -8,8 +10,25 @@ async function liveForAWhile(seed: number): Promise<string> {
   const world = new World({ seed })
   const nodes = ['a', 'b'].map(name => world.addNode(name))
   const tasks = nodes.flatMap(node => {
-    const { clock, disk, random } = node.start()
-    return [1, 2, 3].map(async number => {
+    const { clock, disk, random, network } = node.start()
+    const echo = async () => {
+      const accept = (connection: Connection) =>
+        connection.start({
+          target: () => undefined,
+          received: bytes => connection.send([Buffer.from(bytes)]),
+          closed: () => undefined,
+        })
+      await network.listen({ host: node.name, port: 1 }, { accept })
+      const client = await network.connect({ host: node.name === 'a' ? 'b' : 'a', port: 1 }, { timeoutMs: 1000 })
+      const receiver = new CollectingReceiver()
+      client.start(receiver)
+      for (let round = 0; round < 20; round++) {
+        const bytes = random.bytes(random.below(5000))
+        client.send([bytes])
+        assert.ok((await receiver.take(bytes.length)).equals(bytes))
+      }
+    }
+    const writing = [1, 2, 3].map(async number => {
       const file = disk.open(`/log-${number}`, 'append')
       for (let round = 0; round < 20; round++) {
         await new Promise<void>(resolve => void clock.after(random.below(10), resolve))
@@ -19,6 +38,7 @@ async function liveForAWhile(seed: number): Promise<string> {
         await clock.yieldTurn()
       }
     })
+    return [...writing, echo()]
   })
   await world.finish(Promise.all(tasks))
   return world.trace.hash

@@ -1,5 +1,7 @@
 import { type RunLimits, Scheduler } from './scheduler.ts'
 import type { SeededRandom } from './seeded-random.ts'
+import { WorldLog } from './simulated-log.ts'
+import { SimulatedNetwork } from './simulated-network.ts'
 import { type NodeOptions, SimulatedNode } from './simulated-node.ts'
 import type { Trace } from './trace.ts'
 
@@ -9,9 +11,13 @@ import type { Trace } from './trace.ts'
  */
 export class World {
   readonly scheduler: Scheduler
+  readonly network: SimulatedNetwork
+  readonly log = new WorldLog()
+  #nodes = 0
 
   constructor(options: { readonly seed: string | number }) {
     this.scheduler = new Scheduler(options.seed)
+    this.network = new SimulatedNetwork(this.scheduler)
   }
 
   get trace(): Trace {
@@ -24,7 +30,10 @@ export class World {
   }
 
   addNode(name: string, options: NodeOptions = {}): SimulatedNode {
-    return new SimulatedNode(this.scheduler, name, options)
+    const number = ++this.#nodes
+    const node = new SimulatedNode(this, name, `10.0.${number >> 8}.${number & 255}`, options)
+    this.network.add(node)
+    return node
   }
 
   /** A stream of chance of its own, for workloads and faults. */
