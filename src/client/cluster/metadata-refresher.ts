@@ -23,6 +23,7 @@ export class MetadataRefresher {
   #failures = 0
   #notBeforeMs = Number.NEGATIVE_INFINITY
   #isWanted = false
+  #isDue = false
   #timer: Timer | undefined
   #waiters: Waiter[] = []
   /** Why the last attempt failed; undefined when it did not. */
@@ -59,14 +60,20 @@ export class MetadataRefresher {
   }
 
   #schedule(): void {
-    if (this.#isRunning || this.#closing.isClosed) return
+    if (this.#isRunning || this.#isDue || this.#closing.isClosed) return
     this.#timer?.cancel()
     const nowMs = this.#clock.now().monotonicMs
-    if (this.#notBeforeMs <= nowMs) void this.#run()
-    else this.#timer = this.#clock.after(this.#notBeforeMs - nowMs, () => void this.#run())
+    if (this.#notBeforeMs > nowMs) {
+      this.#timer = this.#clock.after(this.#notBeforeMs - nowMs, () => void this.#run())
+      return
+    }
+    // At the end of the turn: those who come meanwhile, with other topics, are served together.
+    this.#isDue = true
+    this.#clock.nextTurn(() => void this.#run())
   }
 
   async #run(): Promise<void> {
+    this.#isDue = false
     if (this.#isRunning || this.#closing.isClosed) return
     this.#timer?.cancel()
     this.#isRunning = true
