@@ -10,6 +10,9 @@ const nativeFromBytes = 400
 /** One byte of a block stands for at most 255 bytes of output, and a few tokens for a few more. */
 const maxExpansion = 255
 
+/** Room that is tried first, and how much more the next time. */
+const usualExpansion = 4
+
 /** The most bytes that a block of this length can unpack to. */
 export function maxLz4BlockOutput(inputBytes: number): number {
   return inputBytes * maxExpansion
@@ -20,14 +23,16 @@ export function unpackLz4Block(bytes: Buffer, start: number, end: number, maxByt
   const outputBytes = Math.min(maxBytes, maxLz4BlockOutput(end - start))
   if (native === undefined || end - start < nativeFromBytes)
     return unpackLz4BlockInScript(bytes, start, end, outputBytes)
-  // The library wants the room for the output as a prefix. A copy of the packed bytes is the cheapest way to add it.
+  // The library wants the room for the output as a prefix, and takes that much memory at once: most blocks need little.
   const prefixed = Buffer.allocUnsafe(4 + end - start)
-  prefixed.writeUInt32LE(outputBytes, 0)
   bytes.copy(prefixed, 4, start, end)
-  try {
-    return native.uncompressSync(prefixed)
-  } catch {
-    return undefined
+  for (let room = usualExpansion * (end - start); ; room *= usualExpansion) {
+    prefixed.writeUInt32LE(Math.min(room, outputBytes), 0)
+    try {
+      return native.uncompressSync(prefixed)
+    } catch {
+      if (room >= outputBytes) return undefined
+    }
   }
 }
 
