@@ -138,7 +138,7 @@ export class Broker {
       io,
       faults: new StorageFaultLog(io.log, path => this.#directoryFailed(path)),
       limits: { scrubBytesPerSecond: this.#config.millraceScrubBytesPerSecond },
-      producerIdExpirationMs: this.#config.producerIdExpirationMs,
+      producerIdExpirationMs: () => this.#config.producerIdExpirationMs,
       validator: new BatchValidator({
         maxUncompressedBytes: this.#config.millraceMaxUncompressedBatchBytes,
         checksCompressed: this.#config.millraceValidateCompressed,
@@ -340,6 +340,7 @@ export class Broker {
         logStartCheckpointMs: config.logFlushStartOffsetCheckpointIntervalMs,
         highWatermarkCheckpointMs: config.replicaHighWatermarkCheckpointIntervalMs,
         retentionCheckMs: config.logRetentionCheckIntervalMs,
+        producerExpiryCheckMs: config.producerIdExpirationCheckIntervalMs,
       },
       bootId: this.#options.bootId,
     })

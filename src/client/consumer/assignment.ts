@@ -1,6 +1,6 @@
 import type { TopicPartition } from '../cluster/leader-requests.ts'
-import { MillraceError } from '../millrace-error.ts'
 import { AssignedPartition } from './assigned-partition.ts'
+import { notOurs } from './offset-store.ts'
 
 /** The partitions that a consumer reads at present, in the order in which they are served. */
 export class Assignment {
@@ -22,7 +22,7 @@ export class Assignment {
   require({ topic, partition }: TopicPartition): AssignedPartition {
     const assigned = this.get(topic, partition)
     if (assigned !== undefined) return assigned
-    throw new MillraceError('NOT_ASSIGNED', `${topic}-${partition} is not assigned to this consumer (any more)`)
+    throw notOurs({ topic, partition })
   }
 
   add({ topic, partition }: TopicPartition): AssignedPartition {

@@ -1,5 +1,7 @@
 import { given } from '../client-options.ts'
 import { invalidArgument } from '../millrace-error.ts'
+import type { Assignor } from './group/assignor.ts'
+import { type AssignorName, assignorsNamed } from './group/assignors.ts'
 
 /** All times are milliseconds, all sizes bytes. */
 export interface ConsumerOptions {
@@ -30,12 +32,25 @@ export interface ConsumerOptions {
   readonly checkCrcs?: boolean
   /** What one batch may unpack to. 128 MiB unless given. */
   readonly maxUncompressedBytes?: number
+  /** Makes the member static: after a restart within the session timeout it gets back what it had. Unique in the group. */
+  readonly groupInstanceId?: string
+  /** How partitions are shared out, the most wanted first; the group uses one that all members have. `cooperative-sticky` unless given. */
+  readonly assignors?: readonly AssignorName[]
+  /** Without a heartbeat for so long the member is out. 45,000 unless given. */
+  readonly sessionTimeoutMs?: number
+  /** 3,000 unless given. */
+  readonly heartbeatIntervalMs?: number
+  /** An application that works on one batch for longer loses its partitions; so long a rebalance waits for it. 300,000 unless given. */
+  readonly maxPollIntervalMs?: number
   /** Ask brokers to create a subscribed topic that is missing. False unless given. */
   readonly createTopics?: boolean
 }
 
-export interface ConsumerConfig extends Required<Omit<ConsumerOptions, 'groupId' | 'isolationLevel'>> {
+export interface ConsumerConfig
+  extends Required<Omit<ConsumerOptions, 'groupId' | 'isolationLevel' | 'groupInstanceId' | 'assignors'>> {
   readonly groupId: string | undefined
+  readonly groupInstanceId: string | undefined
+  readonly assignors: readonly Assignor[]
   readonly isReadCommitted: boolean
 }
 
@@ -51,12 +66,15 @@ const defaults = {
   bufferBytes: 64 * mebibyte,
   checkCrcs: true,
   maxUncompressedBytes: 128 * mebibyte,
+  sessionTimeoutMs: 45_000,
+  heartbeatIntervalMs: 3000,
+  maxPollIntervalMs: 300_000,
   createTopics: false,
 }
 
 /** Throws `INVALID_ARGUMENT` for options that cannot be. */
 export function consumerConfig(options: ConsumerOptions): ConsumerConfig {
-  const { isolationLevel = 'readUncommitted', groupId, ...rest } = options
+  const { isolationLevel = 'readUncommitted', groupId, groupInstanceId, assignors, ...rest } = options
   if (groupId === '') throw invalidArgument('groupId cannot be empty; leave it out to read without a group')
   if (isolationLevel !== 'readUncommitted' && isolationLevel !== 'readCommitted') {
     throw invalidArgument(`isolationLevel is readUncommitted or readCommitted, not ${String(isolationLevel)}`)
@@ -70,5 +88,14 @@ export function consumerConfig(options: ConsumerOptions): ConsumerConfig {
     if (typeof value === 'number' && !(value >= 0)) throw invalidArgument(`${name} cannot be ${value}`)
   }
   if (!(config.maxRecords >= 1)) throw invalidArgument('maxRecords is at least 1')
-  return { ...config, groupId, isReadCommitted: isolationLevel === 'readCommitted' }
+  if (config.heartbeatIntervalMs * 2 > config.sessionTimeoutMs) {
+    throw invalidArgument('heartbeatIntervalMs is at most half of sessionTimeoutMs; a third is usual')
+  }
+  return {
+    ...config,
+    groupId,
+    groupInstanceId,
+    assignors: assignorsNamed(assignors ?? ['cooperative-sticky']),
+    isReadCommitted: isolationLevel === 'readCommitted',
+  }
 }

@@ -1,16 +1,19 @@
-import type { Timer } from '../../io/clock.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { Coordinators } from '../cluster/coordinators.ts'
 import type { OffsetToCommit } from '../cluster/group-offsets.ts'
 import type { TopicPartition } from '../cluster/leader-requests.ts'
 import type { OffsetSpec } from '../cluster/list-offsets.ts'
 import { Closing, within } from '../cluster/waiting.ts'
-import { closedError, invalidArgument, type MillraceError, toMillraceError } from '../millrace-error.ts'
-import type { AssignedPartition, Position } from './assigned-partition.ts'
+import { closedError, invalidArgument, type MillraceError } from '../millrace-error.ts'
+import type { AssignedPartition } from './assigned-partition.ts'
 import { Assignment } from './assignment.ts'
+import { Commits } from './commits.ts'
 import type { ConsumedBatch } from './consumed-batch.ts'
 import { type ConsumerConfig, type ConsumerOptions, consumerConfig } from './consumer-options.ts'
 import { Fetcher } from './fetcher.ts'
+import { GroupShare, type RebalanceListener } from './group/group-share.ts'
+import { Membership } from './group/membership.ts'
+import { Subscription } from './group/subscription.ts'
 import { HandOut } from './hand-out.ts'
 import { OffsetStore } from './offset-store.ts'
 import { Positions } from './positions.ts'
@@ -27,6 +30,13 @@ export interface RunOptions {
   readonly eachBatch: (batch: ConsumedBatch) => Promise<void> | void
   /** Batches of different partitions that are worked on at the same time. 1 unless given. */
   readonly concurrency?: number
+}
+
+export interface CloseOptions {
+  /** How long it may take. 30,000 unless given. */
+  readonly timeoutMs?: number
+  /** Tell the group at once, instead of letting the session time out. True for members that are not static. */
+  readonly leaveGroup?: boolean
 }
 
 /** Where to begin: an offset, or a place by name or time. By what the group has committed unless given. */
@@ -46,7 +56,8 @@ export class Consumer {
   readonly #assignment = new Assignment()
   readonly #handOut = new HandOut(this.#assignment)
   readonly #fetcher: Fetcher
-  readonly #offsets: OffsetStore | undefined
+  readonly #coordinators: Coordinators
+  readonly #commits: Commits | undefined
   readonly #stopListening: () => void
   readonly #unwatch = new Map<string, () => void>()
   readonly #offsetsLane: string
@@ -56,27 +67,25 @@ export class Consumer {
   /** Batches of the last `poll`. */
   #polled: ConsumedBatch[] = []
   #isStopping = false
-  #commitTimer: Timer | undefined
+  #group: { readonly subscription: Subscription; readonly membership: Membership } | undefined
+  readonly #groupLane: string
 
   constructor(cluster: Cluster, options: ConsumerOptions = {}) {
     this.#cluster = cluster
     this.#config = consumerConfig(options)
     this.#offsetsLane = cluster.newLane('offsets')
+    this.#groupLane = cluster.newLane('group')
+    this.#coordinators = new Coordinators(cluster)
     const { groupId } = this.#config
-    if (groupId !== undefined) {
-      this.#offsets = new OffsetStore({
-        cluster,
-        coordinators: new Coordinators(cluster),
-        closing: this.#closing,
-        groupId,
-        lane: this.#offsetsLane,
-        committer: () => ({ groupId, generationId: -1, memberId: '', groupInstanceId: null }),
-      })
+    const store = groupId === undefined ? undefined : this.#offsetStore(groupId)
+    if (store !== undefined) {
+      const intervalMs = this.#config.autoCommit ? this.#config.autoCommitIntervalMs : undefined
+      this.#commits = new Commits(cluster, this.#assignment, store, intervalMs)
     }
     const positions = new Positions({
       cluster,
       config: this.#config,
-      committed: partitions => this.#offsets!.committed(partitions, cluster.config.apiTimeoutMs),
+      committed: async partitions => store?.committed(partitions, cluster.config.requestTimeoutMs) ?? [],
       failed: error => this.#fail(error),
       changed: () => this.#fetcher.schedule(),
     })
@@ -91,7 +100,20 @@ export class Consumer {
     })
     this.#stopListening = cluster.onUpdate(() => this.#fetcher.schedule())
     cluster.closing.onClose(() => this.#finish())
-    if (this.#config.autoCommit) this.#armCommitTimer()
+  }
+
+  #offsetStore(groupId: string): OffsetStore {
+    const alone = { groupId, generationId: -1, memberId: '', groupInstanceId: null }
+    return new OffsetStore({
+      cluster: this.#cluster,
+      coordinators: this.#coordinators,
+      closing: this.#closing,
+      groupId,
+      lane: this.#offsetsLane,
+      committer: () => this.#group?.membership.committer ?? alone,
+      isOurs: ({ topic, partition }) => this.#assignment.get(topic, partition) !== undefined,
+      refused: errorCode => this.#group?.membership.noteRefusal(errorCode),
+    })
   }
 
   /** The partitions that are read at present. */
@@ -99,9 +121,51 @@ export class Consumer {
     return [...this.#assignment].map(({ topic, partition }) => ({ topic, partition }))
   }
 
+  /**
+   * Shares the partitions of these topics with the other members of the group. Patterns also find topics that are created
+   * later. Names that do not exist are waited for. Only once; a consumer with other topics is another consumer.
+   */
+  subscribe(topics: readonly (string | RegExp)[], listener: RebalanceListener = {}): void {
+    this.#assertOpen()
+    const { groupId } = this.#config
+    const commits = this.#groupCommits()
+    if (this.#group !== undefined) throw invalidArgument('this consumer is subscribed already')
+    if (this.#assignment.size > 0) throw invalidArgument('a consumer is either assigned partitions or subscribed')
+    const subscription = new Subscription(this.#cluster, topics, this.#config)
+    const share = new GroupShare({
+      cluster: this.#cluster,
+      assignment: this.#assignment,
+      handOut: this.#handOut,
+      commits,
+      listener,
+      maxPollIntervalMs: this.#config.maxPollIntervalMs,
+      changed: () => {
+        this.#fetcher.schedule()
+        this.#wake()
+      },
+    })
+    const membership = new Membership({
+      cluster: this.#cluster,
+      coordinators: this.#coordinators,
+      lane: this.#groupLane,
+      config: { ...this.#config, groupId: groupId! },
+      hooks: {
+        topics: () => subscription.topics(),
+        owned: () => share.owned(),
+        assign: partitions => share.assign(partitions),
+        revoke: partitions => share.revoke(partitions),
+        lose: partitions => share.lose(partitions),
+        busySinceMs: () => this.#handOut.oldestSinceMs,
+        failed: error => this.#fail(error),
+      },
+    })
+    this.#group = { subscription, membership }
+  }
+
   /** Reads these partitions, instead of those before, without sharing them with a group. */
   assign(partitions: readonly AssignedAt[]): void {
     this.#assertOpen()
+    if (this.#group !== undefined) throw invalidArgument('a consumer is either assigned partitions or subscribed')
     const kept = new Set(partitions.map(({ topic, partition }) => `${topic}-${partition}`))
     for (const assigned of [...this.#assignment]) {
       if (!kept.has(assigned.name)) this.#assignment.remove(assigned)
@@ -177,6 +241,7 @@ export class Consumer {
         } finally {
           this.#handOut.returned(batch, isDone)
           if (!isDone && !batch.isStale) this.#rewind(batch)
+          this.#group?.membership.noteActivity()
           this.#wake()
         }
       }
@@ -227,36 +292,32 @@ export class Consumer {
    */
   async commit(offsets?: readonly OffsetToCommit[]): Promise<void> {
     this.#assertOpen()
-    const store = this.#groupOffsets()
+    const commits = this.#groupCommits()
     if (offsets === undefined) {
       for (const batch of this.#polled) batch.confirm()
-      await this.#commitConfirmed([...this.#assignment])
+      await commits.commitConfirmed(this.#assignment, this.#cluster.config.apiTimeoutMs)
       return
     }
     for (const one of offsets) this.#assignment.require(one)
-    await store.commit(offsets, this.#cluster.config.apiTimeoutMs)
-    for (const { topic, partition, offset } of offsets) {
-      const assigned = this.#assignment.get(topic, partition)
-      if (assigned !== undefined) assigned.committedOffset = offset
-    }
+    await commits.commit(offsets)
   }
 
   /** What the group has committed for each; undefined for nothing. */
   async committed(partitions: readonly TopicPartition[]): Promise<readonly (number | undefined)[]> {
     this.#assertOpen()
-    const store = this.#groupOffsets()
-    const { apiTimeoutMs } = this.#cluster.config
-    const positions = await this.#cluster.retry('reading committed offsets', apiTimeoutMs, leftMs =>
-      store.committed(partitions, leftMs),
-    )
+    const positions = await this.#groupCommits().committed(partitions)
     return positions.map(position => position?.offset)
   }
 
   /**
    * Stops, commits what is done, and gives everything up, in `timeoutMs` (30,000 unless given) at most, also when brokers are
-   * away. Waits for handlers of `run`: inside of one use `stop`, or it waits for itself until time is over.
+   * away. Waits for handlers of `run`: inside of one use `stop`, or it waits for itself until time is over. A static member
+   * leaves its group only with `leaveGroup`, so that it can come back.
    */
-  async close({ timeoutMs = 30_000 }: { readonly timeoutMs?: number } = {}): Promise<void> {
+  async close({
+    timeoutMs = 30_000,
+    leaveGroup = this.#config.groupInstanceId === undefined,
+  }: CloseOptions = {}): Promise<void> {
     if (this.#closing.isClosed) return
     this.stop()
     const { clock } = this.#cluster.io
@@ -269,20 +330,23 @@ export class Consumer {
     for (const batch of this.#polled) this.#handOut.returned(batch, false)
     this.#polled = []
     await within(clock, leftMs(), this.#handOut.whenIdle(everything), late).catch(() => undefined)
-    if (this.#config.autoCommit) {
-      await within(clock, leftMs(), this.#commitConfirmed([...everything]), late).catch(() => undefined)
-    }
+    await this.#commits?.commitBeforeGivingUp(everything, leftMs())
+    const left = this.#group?.membership.close({ leave: leaveGroup, timeoutMs: leftMs() })
+    if (left !== undefined) await within(clock, leftMs(), left, late).catch(() => undefined)
     this.#finish()
   }
 
   #finish(): void {
     if (this.#closing.isClosed) return
     this.#closing.close()
-    this.#commitTimer?.cancel()
+    this.#commits?.stop()
+    void this.#group?.membership.close({ leave: false, timeoutMs: 0 })
+    this.#group?.subscription.end()
     this.#assignment.clear()
     this.#stopListening()
     this.#watchTopics(new Set())
     this.#cluster.closeLane(this.#offsetsLane)
+    this.#cluster.closeLane(this.#groupLane)
     this.#wake()
   }
 
@@ -332,6 +396,7 @@ export class Consumer {
   #confirmPolled(): void {
     for (const batch of this.#polled) this.#handOut.returned(batch, true)
     this.#polled = []
+    this.#group?.membership.noteActivity()
   }
 
   /** Hands the batch out again: whatever was read behind it too. */
@@ -347,32 +412,9 @@ export class Consumer {
     else throw invalidArgument(`an offset is a whole number from 0 on, not ${to}`)
   }
 
-  #groupOffsets(): OffsetStore {
-    if (this.#offsets === undefined)
-      throw invalidArgument('offsets are committed for a group; give the consumer a groupId')
-    return this.#offsets
-  }
-
-  async #commitConfirmed(partitions: readonly AssignedPartition[]): Promise<void> {
-    const dirty = partitions.filter(({ confirmed, committedOffset, isLost }) => {
-      return !isLost && confirmed !== undefined && confirmed.offset !== committedOffset
-    })
-    const positions = dirty.map(({ confirmed }) => confirmed as Position)
-    const offsets = dirty.map(({ topic, partition }, i) => ({ topic, partition, ...positions[i] }))
-    await this.#groupOffsets().commit(offsets, this.#cluster.config.apiTimeoutMs)
-    for (const [i, assigned] of dirty.entries()) assigned.committedOffset = positions[i].offset
-  }
-
-  #armCommitTimer(): void {
-    this.#commitTimer = this.#cluster.io.clock.after(this.#config.autoCommitIntervalMs, async () => {
-      try {
-        await this.#commitConfirmed([...this.#assignment])
-      } catch (error) {
-        const text = `offsets were not committed: ${toMillraceError(error).message}`
-        if (!this.#closing.isClosed) this.#cluster.io.log.write('warn', text)
-      }
-      if (!this.#closing.isClosed) this.#armCommitTimer()
-    })
+  #groupCommits(): Commits {
+    if (this.#commits === undefined) throw invalidArgument('a group is needed for this; give the consumer a groupId')
+    return this.#commits
   }
 
   #watchTopics(topics: ReadonlySet<string>): void {

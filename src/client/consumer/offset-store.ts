@@ -1,10 +1,10 @@
-import { needsMetadata } from '../../base/error-code.ts'
+import { ErrorCode, needsMetadata } from '../../base/error-code.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Coordinators } from '../cluster/coordinators.ts'
 import { type Committer, commitOffsets, fetchOffsets, type OffsetToCommit } from '../cluster/group-offsets.ts'
 import type { TopicPartition } from '../cluster/leader-requests.ts'
 import type { Closing } from '../cluster/waiting.ts'
-import { type MillraceError, toMillraceError } from '../millrace-error.ts'
+import { MillraceError, toMillraceError } from '../millrace-error.ts'
 import type { Position } from './assigned-partition.ts'
 
 export interface OffsetStoreOptions {
@@ -15,6 +15,9 @@ export interface OffsetStoreOptions {
   readonly lane: string
   /** In whose name to commit: it changes with each generation of the group. */
   readonly committer: () => Committer
+  readonly isOurs: (partition: TopicPartition) => boolean
+  /** A commit was refused with this code. */
+  readonly refused: (errorCode: ErrorCode) => void
 }
 
 /** The committed offsets of a consumer's group, as the group's coordinator has them. */
@@ -34,6 +37,8 @@ export class OffsetStore {
       `committing offsets for group ${groupId}`,
       timeoutMs,
       async leftMs => {
+        const lost = left.find(one => !this.#options.isOurs(one))
+        if (lost !== undefined) throw notOurs(lost)
         const outcomes = await this.#withCoordinator(leftMs, where => commitOffsets(cluster, committer(), left, where))
         const failed = left.filter((_, i) => outcomes[i] !== undefined)
         const errors = outcomes.filter(error => error !== undefined)
@@ -75,9 +80,17 @@ export class OffsetStore {
   }
 
   #throw(error: MillraceError): never {
-    const { cluster, coordinators, groupId } = this.#options
+    const { cluster, coordinators, groupId, refused } = this.#options
+    const { errorCode } = error
     coordinators.note(groupId, error)
-    if (error.errorCode !== undefined && needsMetadata(error.errorCode)) cluster.requestRefresh()
-    throw error
+    if (errorCode !== undefined) refused(errorCode)
+    if (errorCode !== undefined && needsMetadata(errorCode)) cluster.requestRefresh()
+    // The group is sharing out anew. What this member keeps can be committed afterwards.
+    if (errorCode !== ErrorCode.rebalanceInProgress) throw error
+    throw new MillraceError(error.code, error.message, { cause: error, errorCode, retriable: true })
   }
+}
+
+export function notOurs({ topic, partition }: TopicPartition): MillraceError {
+  return new MillraceError('NOT_ASSIGNED', `${topic}-${partition} is not assigned to this consumer (any more)`)
 }
