@@ -313,7 +313,7 @@ export class Broker {
   async #openMetadataLog(claim: ClaimedDirectory): Promise<MetadataLog> {
     const config = {
       ...defaultLogConfig,
-      segmentBytes: this.#config.metadataLogSegmentBytes,
+      segmentBytes: this.#config.internalMetadataLogSegmentBytes ?? this.#config.metadataLogSegmentBytes,
       segmentMs: this.#config.metadataLogSegmentMs,
       maxMessageBytes: maxMetadataBatchBytes,
       retentionMs: -1,
@@ -382,6 +382,17 @@ export class Broker {
       brokerTexts: () => this.#effectiveTexts,
     })
     this.#partitions.openAll(image)
+    if (config.millraceFlush === 'ack') await this.#syncRecovered()
+  }
+
+  /**
+   * What recovery found in the page cache may be beyond what was synced. Nobody is served before it is, so that the high
+   * watermark does not begin below what clients have seen.
+   */
+  async #syncRecovered(): Promise<void> {
+    const flushes = [...this.#logs!.logs].map(log => log.flush())
+    // A directory that fails meanwhile is offline, and its partitions say so.
+    await Promise.allSettled(flushes)
   }
 
   #partitionHost(): PartitionHost {
