@@ -28,6 +28,8 @@ export interface RunResult {
   readonly violationCount: number
   readonly history: History
   readonly log: readonly string[]
+  /** The broker's disk in the end, for whoever looks into a failed run. */
+  readonly files: readonly { readonly path: string; readonly bytes: Buffer }[]
 }
 
 /** One run of a plan, from the first start of its broker to the audit of what is left. */
@@ -73,6 +75,7 @@ class Run {
       violations: this.#violations.kept,
       violationCount: this.#violations.count,
       history: this.#history,
+      files: this.#broker.node.disk.files(),
       log: this.#world.log.lines.map(lineText),
     }
   }

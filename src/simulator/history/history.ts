@@ -84,8 +84,8 @@ export class History {
       error: undefined,
     }
     this.#calls.push(call as unknown as Open<OperationName>)
-    let running = this.#running.get(process)
-    if (running === undefined) this.#running.set(process, (running = new Set()))
+    const running = this.#running.get(process) ?? new Set()
+    this.#running.set(process, running)
     running.add(call as unknown as Open<OperationName>)
     return call
   }

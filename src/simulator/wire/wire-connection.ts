@@ -84,7 +84,8 @@ export class WireConnection implements Receiver {
         resolve({ type: 'lost', reason: 'the connection is closed' })
         return
       }
-      const correlationId = (this.#correlationId = (this.#correlationId + 1) & 0x7fff_ffff)
+      this.#correlationId = (this.#correlationId + 1) & 0x7fff_ffff
+      const correlationId = this.#correlationId
       const header = { apiVersion: version, correlationId, clientId: this.#clientId }
       const { parts } = encodeRequest(this.#writer, header, api.request, body)
       const expectsAnswer = options.expectsAnswer !== false
