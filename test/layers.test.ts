@@ -56,7 +56,7 @@ const mayImport: Record<string, readonly string[]> = {
       'client',
       'simulator/io',
     ],
-    ...['node:module', 'node:async_hooks'],
+    ...['node:module', 'node:async_hooks', 'node:crypto'],
   ],
   testing: ['base', 'io', 'broker', 'client', 'config', 'io/node', 'node:'],
   cli: ['*'],

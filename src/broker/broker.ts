@@ -138,7 +138,7 @@ export class Broker {
       io,
       faults: new StorageFaultLog(io.log, path => this.#directoryFailed(path)),
       limits: { scrubBytesPerSecond: this.#config.millraceScrubBytesPerSecond },
-      producerIdExpirationMs: this.#config.producerIdExpirationMs,
+      producerIdExpirationMs: () => this.#config.producerIdExpirationMs,
       validator: new BatchValidator({
         maxUncompressedBytes: this.#config.millraceMaxUncompressedBatchBytes,
         checksCompressed: this.#config.millraceValidateCompressed,
@@ -313,7 +313,7 @@ export class Broker {
   async #openMetadataLog(claim: ClaimedDirectory): Promise<MetadataLog> {
     const config = {
       ...defaultLogConfig,
-      segmentBytes: this.#config.metadataLogSegmentBytes,
+      segmentBytes: this.#config.internalMetadataLogSegmentBytes ?? this.#config.metadataLogSegmentBytes,
       segmentMs: this.#config.metadataLogSegmentMs,
       maxMessageBytes: maxMetadataBatchBytes,
       retentionMs: -1,
@@ -340,6 +340,7 @@ export class Broker {
         logStartCheckpointMs: config.logFlushStartOffsetCheckpointIntervalMs,
         highWatermarkCheckpointMs: config.replicaHighWatermarkCheckpointIntervalMs,
         retentionCheckMs: config.logRetentionCheckIntervalMs,
+        producerExpiryCheckMs: config.producerIdExpirationCheckIntervalMs,
       },
       bootId: this.#options.bootId,
     })
@@ -381,6 +382,17 @@ export class Broker {
       brokerTexts: () => this.#effectiveTexts,
     })
     this.#partitions.openAll(image)
+    if (config.millraceFlush === 'ack') await this.#syncRecovered()
+  }
+
+  /**
+   * What recovery found in the page cache may be beyond what was synced. Nobody is served before it is, so that the high
+   * watermark does not begin below what clients have seen.
+   */
+  async #syncRecovered(): Promise<void> {
+    const flushes = [...this.#logs!.logs].map(log => log.flush())
+    // A directory that fails meanwhile is offline, and its partitions say so.
+    await Promise.allSettled(flushes)
   }
 
   #partitionHost(): PartitionHost {

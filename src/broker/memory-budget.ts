@@ -2,8 +2,9 @@ import { assert } from '../base/assert.ts'
 import type { Lease } from '../base/lease.ts'
 import type { FrameMemory } from '../channel/frame-reader.ts'
 
-/** Slabs are made in multiples of this, so that few sizes serve all frames. */
-const slabStepBytes = 64 * 1024
+const smallestSlabBytes = 64 * 1024
+/** A slab that is used again is at most so many times as large as the frame needs. */
+const maxSlack = 2
 
 interface Waiter {
   readonly bytes: number
@@ -27,7 +28,8 @@ export interface MemoryBudgetOptions {
 export class MemoryBudget implements FrameMemory {
   readonly #options: MemoryBudgetOptions
   readonly #waiting: Waiter[] = []
-  readonly #cache = new Map<number, Buffer[]>()
+  /** By size, the smallest first. There are few: they hold at most `maxCachedBytes` together. */
+  readonly #cache: Buffer[] = []
   #cachedBytes = 0
   #usedBytes = 0
 
@@ -83,8 +85,7 @@ export class MemoryBudget implements FrameMemory {
   }
 
   #make(bytes: number): Lease {
-    const size = Math.ceil(bytes / slabStepBytes) * slabStepBytes
-    const slab = this.#takeSlab(size)
+    const slab = this.#takeSlab(bytes)
     this.#usedBytes += bytes
     let released = false
     return {
@@ -98,22 +99,31 @@ export class MemoryBudget implements FrameMemory {
     }
   }
 
-  #takeSlab(size: number): Buffer {
-    const cached = this.#cache.get(size)?.pop()
-    if (cached === undefined) return Buffer.allocUnsafeSlow(size)
-    this.#cachedBytes -= size
-    return cached
+  /** Frames of one client differ in size, so a slab that is somewhat larger serves as well: making one is what costs. */
+  #takeSlab(bytes: number): Buffer {
+    const index = this.#cache.findIndex(slab => slab.length >= bytes)
+    const limit = Math.max(smallestSlabBytes, maxSlack * bytes)
+    if (index < 0 || this.#cache[index].length > limit) return Buffer.allocUnsafeSlow(slabSize(bytes))
+    const [slab] = this.#cache.splice(index, 1)
+    this.#cachedBytes -= slab.length
+    return slab
   }
 
   #giveSlab(slab: Buffer): void {
     if (this.#options.poison) slab.fill(0xdb)
-    if (this.#cachedBytes + slab.length > this.#options.maxCachedBytes) return
-    let sameSize = this.#cache.get(slab.length)
-    if (sameSize === undefined) {
-      sameSize = []
-      this.#cache.set(slab.length, sameSize)
-    }
-    sameSize.push(slab)
+    if (slab.length > this.#options.maxCachedBytes) return
+    const index = this.#cache.findIndex(other => other.length >= slab.length)
+    if (index < 0) this.#cache.push(slab)
+    else this.#cache.splice(index, 0, slab)
     this.#cachedBytes += slab.length
+    // Large ones serve every frame, so the small ones go.
+    while (this.#cachedBytes > this.#options.maxCachedBytes) this.#cachedBytes -= this.#cache.shift()!.length
   }
+}
+
+/** The next of four sizes to each doubling. */
+function slabSize(bytes: number): number {
+  if (bytes <= smallestSlabBytes) return smallestSlabBytes
+  const step = 2 ** (Math.ceil(Math.log2(bytes)) - 3)
+  return Math.ceil(bytes / step) * step
 }

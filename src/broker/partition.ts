@@ -51,8 +51,8 @@ export class Partition implements PartitionLogListener {
   #isGone = false
   /** Batches that wait behind one that is being unpacked. The first is the one being unpacked. */
   readonly #queue: ProduceItem[] = []
-  /** Appended with acks=1, in the order of offsets. */
-  readonly #untilLogEnd: ProduceItem[] = []
+  /** Appended with acks=1, in the order of offsets. They wait for this replica only. */
+  readonly #untilAcknowledged: ProduceItem[] = []
   /** Appended with acks=all, in the order of offsets (a duplicate stands where it arrived). */
   readonly #untilHighWatermark: ProduceItem[] = []
   readonly #watchers = new Set<PartitionWatcher>()
@@ -63,6 +63,7 @@ export class Partition implements PartitionLogListener {
     this.#state = state
     this.#host = host
     log.listen(this)
+    if (host.flushBeforeAck) log.requestFlush()
     this.#advance()
   }
 
@@ -131,7 +132,11 @@ export class Partition implements PartitionLogListener {
   close(errorCode: ErrorCode): void {
     if (this.#isGone) return
     this.#isGone = true
-    const waiting = [...this.#queue.splice(0), ...this.#untilLogEnd.splice(0), ...this.#untilHighWatermark.splice(0)]
+    const waiting = [
+      ...this.#queue.splice(0),
+      ...this.#untilAcknowledged.splice(0),
+      ...this.#untilHighWatermark.splice(0),
+    ]
     for (const item of waiting) decide(item, errorCode)
     this.#wakeWatchers()
     this.#follower?.leadershipLost()
@@ -184,12 +189,17 @@ export class Partition implements PartitionLogListener {
     item.result.logStartOffset = this.log.logStartOffset
     const { acks } = item.produce
     if (acks === 0 || this.#isReached(item)) decide(item, ErrorCode.none)
-    else if (acks === 1) this.#untilLogEnd.push(item)
+    else if (acks === 1) this.#untilAcknowledged.push(item)
     else this.#untilHighWatermark.push(item)
   }
 
   #isReached(item: ProduceItem): boolean {
-    return item.lastOffset < (item.produce.acks === 1 ? this.log.logEndOffset : this.log.highWatermark)
+    return item.lastOffset < (item.produce.acks === 1 ? this.#acknowledgedEnd : this.log.highWatermark)
+  }
+
+  /** Where what this replica may acknowledge ends: at the log end, or, with flush=ack, where the synced part does. */
+  get #acknowledgedEnd(): number {
+    return this.#host.flushBeforeAck ? this.log.flushedOffset : this.log.logEndOffset
   }
 
   #unpack(job: NeedsUnpacking): void {
@@ -222,12 +232,17 @@ export class Partition implements PartitionLogListener {
 
   logEndOffsetMoved(): void {
     if (this.#isGone) return
-    answerReached(this.#untilLogEnd, this.log.logEndOffset)
-    this.#advance()
+    if (this.#host.flushBeforeAck) this.log.requestFlush()
+    else this.#acknowledge()
   }
 
   flushedOffsetMoved(): void {
-    if (!this.#isGone && this.#host.flushBeforeAck) this.#advance()
+    if (!this.#isGone && this.#host.flushBeforeAck) this.#acknowledge()
+  }
+
+  #acknowledge(): void {
+    answerReached(this.#untilAcknowledged, this.#acknowledgedEnd)
+    this.#advance()
   }
 
   logStartOffsetMoved(): void {
@@ -235,7 +250,7 @@ export class Partition implements PartitionLogListener {
   }
 
   appendsFailed({ fromOffset }: { fromOffset: number }): void {
-    for (const list of [this.#untilLogEnd, this.#untilHighWatermark]) {
+    for (const list of [this.#untilAcknowledged, this.#untilHighWatermark]) {
       const failed = list.filter(item => item.lastOffset >= fromOffset)
       const kept = list.filter(item => item.lastOffset < fromOffset)
       list.splice(0, list.length, ...kept)
@@ -245,11 +260,11 @@ export class Partition implements PartitionLogListener {
     this.#wakeWatchers()
   }
 
-  /** With one replica the high watermark is where the log ends, or, with flush=ack, where the synced part ends. */
+  /** With one replica the high watermark is where what may be acknowledged ends. */
   #advance(): void {
     if (!this.isLeader) return
     const { log } = this
-    const end = this.#host.flushBeforeAck ? log.flushedOffset : log.logEndOffset
+    const end = this.#acknowledgedEnd
     if (end <= log.highWatermark) return
     log.moveHighWatermark(end)
     answerReached(this.#untilHighWatermark, end)

@@ -39,6 +39,8 @@ export interface StorageIntervals {
   readonly highWatermarkCheckpointMs: number
   /** `log.retention.check.interval.ms`. */
   readonly retentionCheckMs: number
+  /** `producer.id.expiration.check.interval.ms`. */
+  readonly producerExpiryCheckMs: number
 }
 
 const defaultIntervals: StorageIntervals = {
@@ -46,6 +48,7 @@ const defaultIntervals: StorageIntervals = {
   logStartCheckpointMs: 60_000,
   highWatermarkCheckpointMs: 5_000,
   retentionCheckMs: 300_000,
+  producerExpiryCheckMs: 600_000,
 }
 
 export interface NewPartition {
@@ -235,6 +238,7 @@ export class LogDirectories {
     this.#every(intervals.logStartCheckpointMs, directory => directory.saveLogStarts())
     this.#every(intervals.highWatermarkCheckpointMs, directory => directory.saveHighWatermarks())
     this.#every(intervals.retentionCheckMs, directory => this.#applyRetention(directory))
+    this.#every(intervals.producerExpiryCheckMs, directory => this.#expireProducers(directory))
     this.#every(flushCheckMs, directory => this.#flushOld(directory))
     for (const directory of this.directories) {
       const { scrubBytesPerSecond } = this.#context.limits
@@ -255,6 +259,11 @@ export class LogDirectories {
       await clock.yieldTurn()
       startMs = clock.now().monotonicMs
     }
+  }
+
+  async #expireProducers(directory: LogDirectory): Promise<void> {
+    const { wallMs } = this.#context.clock.now()
+    for (const log of this.#logsOf(directory)) log.expireProducers(wallMs)
   }
 
   async #flushOld(directory: LogDirectory): Promise<void> {

@@ -22,6 +22,13 @@ import type { StorageContext } from './storage-context.ts'
 import { type BatchPlace, findBatchProblem, isLegacy, storedLastOffset, storedLeaderEpoch } from './stored-batch.ts'
 import type { TailCache } from './tail-cache.ts'
 
+/** Where a read ends at the latest. */
+interface Limit {
+  readonly position: number
+  /** The limit of the request lies exactly there; otherwise only what is known of the segment ends. */
+  readonly isExact: boolean
+}
+
 export type ReadResult = LogRead<FileRange> | ReadRefusal
 
 /** Bytes of a cold read: what is read and checked at once when the first batch is not larger. */
@@ -55,7 +62,7 @@ export class LogReader {
       return this.#readLater(request, limitOffset)
     }
     try {
-      return this.#answer(request, start, limit, limitOffset)
+      return this.#answer(request, start, { position: limit, isExact: true }, limitOffset)
     } catch (error) {
       return this.#failed(error)
     }
@@ -92,15 +99,15 @@ export class LogReader {
     return next === undefined ? place : { offset: place.offset, segment: next, position: 0 }
   }
 
-  #answer(request: ReadRequest, start: LogPosition, limit: number, limitOffset: number): ReadResult {
+  #answer(request: ReadRequest, start: LogPosition, limit: Limit, limitOffset: number): ReadResult {
     const { segment, position } = start
-    assert(position < limit, 'a read begins below its limit')
-    const end = Math.min(limit, segment.verified.endOfCover(position))
+    assert(position < limit.position, 'a read begins below its limit')
+    const end = Math.min(limit.position, segment.verified.endOfCover(position))
     const length = this.#lengthOf(request, start, end - position)
     const abortedTransactions = this.#aborted(request, segment, position + length, limitOffset)
     if (length === 0) return { type: 'read', parts: [], byteLength: 0, abortedTransactions }
-    if (position + length === limit)
-      this.#hints.add({ offset: Math.min(limitOffset, segment.nextOffset), segment, position: limit })
+    if (limit.isExact && position + length === limit.position)
+      this.#hints.add({ offset: Math.min(limitOffset, segment.nextOffset), segment, position: limit.position })
     const parts = this.#parts(start, length)
     return { type: 'read', parts, byteLength: length, abortedTransactions }
   }
@@ -188,13 +195,21 @@ export class LogReader {
       const start = known > from ? await locate(file, from, request.offset, known) : { isFound: true, position: from }
       if (!start.isFound) return this.#damaged(segment, start.position, request.offset, 'there is no batch here')
       if (start.position >= known) return await this.#readCold(request, segment, file, start.position, limitOffset)
-      const end = Math.min(known, this.#writtenEnd(segment))
-      const limit = limitOffset >= segment.nextOffset ? end : (await locate(file, from, limitOffset, end)).position
-      if (start.position >= limit) return nothing(request)
+      const limit = await this.#findLimit(segment, file, from, limitOffset)
+      if (start.position >= limit.position) return nothing(request)
       return this.#answer(request, { offset: request.offset, segment, position: start.position }, limit, limitOffset)
     } finally {
       file.release()
     }
+  }
+
+  /** Where a read that begins in the checked bytes at `from` has to end: with those bytes at the latest. */
+  async #findLimit(segment: Segment, file: DiskFile, from: number, limitOffset: number): Promise<Limit> {
+    const written = this.#writtenEnd(segment)
+    const end = Math.min(segment.verified.endOfCover(from), written)
+    if (limitOffset >= segment.nextOffset) return { position: end, isExact: end === segment.sizeBytes }
+    const { position } = await locate(file, from, limitOffset, end)
+    return { position, isExact: position < end }
   }
 
   /** Bytes beyond it are still being written. */

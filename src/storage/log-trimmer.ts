@@ -44,8 +44,7 @@ export class LogTrimmer {
 
   async #applyRetention(wallMs: number): Promise<void> {
     const state = this.#state
-    const { context, segments } = state
-    state.producers.expire({ wallMs, expirationMs: context.producerIdExpirationMs })
+    const { segments } = state
     await this.#loadLargestTimestamps()
     if (!state.isUsable) return
     let count = this.#countExpired(wallMs)

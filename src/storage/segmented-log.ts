@@ -230,7 +230,13 @@ export class SegmentedLog implements PartitionLog<FileRange> {
     this.#flusher.flushOlderThan(monotonicMs)
   }
 
-  /** What retention, by time, size and log start, and the expiry of producer ids remove at this time. */
+  /** `producer.id.expiration.ms`: forgets idempotent producers that have been idle for too long. */
+  expireProducers(wallMs: number): void {
+    const { producers, context } = this.#state
+    producers.expire({ wallMs, expirationMs: context.producerIdExpirationMs() })
+  }
+
+  /** What retention, by time, size and log start, removes at this time. */
   applyRetention(wallMs: number): Promise<void> {
     return this.#trimmer.applyRetention(wallMs)
   }

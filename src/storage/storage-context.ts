@@ -43,6 +43,6 @@ export interface StorageContext {
   readonly openFiles: OpenFiles
   readonly indexCache: IndexCache
   readonly turn: WriteTurn
-  /** `producer.id.expiration.ms`. */
-  readonly producerIdExpirationMs: number
+  /** `producer.id.expiration.ms`, which may change. */
+  readonly producerIdExpirationMs: () => number
 }

@@ -13,8 +13,8 @@ export interface StorageOptions {
   readonly io: { readonly disk: Disk; readonly clock: Clock; readonly random: Random }
   readonly faults: StorageFaults
   readonly limits?: Partial<StorageLimits>
-  /** `producer.id.expiration.ms`. */
-  readonly producerIdExpirationMs?: number
+  /** `producer.id.expiration.ms`, asked for each time that producers are looked at. */
+  readonly producerIdExpirationMs?: () => number
   /** `millrace.max.uncompressed.batch.bytes` and `millrace.validate.compressed`. */
   readonly validator?: BatchValidator
 }
@@ -38,6 +38,6 @@ export function createStorage({ io, faults, ...options }: StorageOptions): Stora
     openFiles: new OpenFiles(io.disk, limits.maxOpenFiles),
     indexCache: new IndexCache(limits.indexCacheBytes),
     turn: new WriteTurn(io.clock),
-    producerIdExpirationMs: options.producerIdExpirationMs ?? dayMs,
+    producerIdExpirationMs: options.producerIdExpirationMs ?? (() => dayMs),
   }
 }

@@ -141,6 +141,7 @@ export class MetadataNode implements QuorumListener {
   async start(): Promise<void> {
     const { clock, random, deadlines, metadataLog, transport } = this.#options
     await this.#snapshots.dropUnfinished()
+    await this.#snapshots.removeBelow(metadataLog.logStartOffset)
     const fromSnapshot = await this.#loadSnapshot()
     const state = this.#stateFile.read()
     if (state.type === 'damaged') throw new Error(state.reason)

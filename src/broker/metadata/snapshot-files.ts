@@ -124,6 +124,15 @@ export class SnapshotFiles {
     for (const one of old) await this.#disk.remove(this.#path(one))
   }
 
+  /**
+   * Removes complete snapshots that end below the start of the log, where another one covers that: the log start moved, and
+   * then the process ended before they were gone, or the power took their removal back.
+   */
+  async removeBelow(logStartOffset: number): Promise<void> {
+    const covering = this.#known.find(one => one.endOffset >= logStartOffset)
+    if (covering !== undefined) await this.removeBefore(covering)
+  }
+
   close(): void {
     this.#writing?.file.release()
     this.#writing = undefined

@@ -27,7 +27,7 @@ export interface QuorumConfig {
   readonly electionBackoffMaxMs: number
   /** `controller.quorum.request.timeout.ms` */
   readonly requestTimeoutMs: number
-  /** `controller.quorum.retry.backoff.ms` */
+  /** `controller.quorum.retry.backoff.ms`; doubles with each failure in a row, up to 25 times. */
   readonly retryBackoffMs: number
   /** How long a leader may hold back an empty Fetch answer; Kafka: 500. */
   readonly fetchMaxWaitMs: number

@@ -5,6 +5,8 @@ import type { QuorumState } from './events.ts'
 import type { Outbox } from './outbox.ts'
 import { type ReplicaKey, sameReplica } from './voters.ts'
 
+const noEndpoints: readonly Endpoint[] = []
+
 /**
  * What a replica knows of the election in its epoch: the epoch, its own vote, the leader. Epochs only grow; within one
  * a vote is given once and the leader, once known, stays.
@@ -13,7 +15,7 @@ export class Election {
   #epoch: number
   #votedKey: ReplicaKey | undefined
   #leaderId: number | undefined
-  #leaderEndpoints: readonly Endpoint[] = []
+  #leaderEndpoints = noEndpoints
   /** What was last handed to the disk, and last told to the shell. */
   #persisted: QuorumState | undefined
   #announced: { leaderId: number | undefined; leaderEpoch: number; endpoints: readonly Endpoint[] } | undefined
@@ -60,7 +62,7 @@ export class Election {
 
   forgetLeader(): void {
     this.#leaderId = undefined
-    this.#leaderEndpoints = []
+    this.#leaderEndpoints = noEndpoints
   }
 
   get state(): QuorumState {
@@ -82,8 +84,9 @@ export class Election {
   }
 
   /** Tells the shell what is new of the leader. */
-  announce(outbox: Outbox): void {
-    const leader = { leaderId: this.#leaderId, leaderEpoch: this.#epoch, endpoints: this.#leaderEndpoints }
+  announce(outbox: Outbox, leaderId: number | undefined): void {
+    const endpoints = leaderId === undefined ? noEndpoints : this.#leaderEndpoints
+    const leader = { leaderId, leaderEpoch: this.#epoch, endpoints }
     const before = this.#announced
     if (
       before?.leaderId === leader.leaderId &&

@@ -30,7 +30,7 @@ export type QuorumEvent =
   | { readonly type: 'appended' }
   /** The last `sync` completed: `flushedOffset` moved. */
   | { readonly type: 'flushed' }
-  /** The last `truncate` completed: the log ends where it said. */
+  /** The last `truncate` completed: the log ends where it said, or where a batch that holds that offset begins. */
   | { readonly type: 'truncated' }
   /** The bytes that `readLog` asked for, whole batches from its offset on (empty if there are none). */
   | { readonly type: 'logRead'; readonly requestId: number; readonly records: Buffer }

@@ -41,8 +41,9 @@ export function pollFollower(replica: Replica, role: Follower, now: Now): void {
   }
   // An observer cannot call an election; it asks others whether there is another leader, and this one again, since it
   // need not be among those it can ask.
-  const asksOthers = isOverdue && replica.random.below(2) === 0
-  fetchFrom(replica, (asksOthers ? anyServer(replica) : undefined) ?? leader, now)
+  const asksOthers = isOverdue && role.asksOthersNext
+  const isSent = fetchFrom(replica, (asksOthers ? anyServer(replica) : undefined) ?? leader, now)
+  if (isOverdue && isSent) role.asksOthersNext = !role.asksOthersNext
 }
 
 /** What a fetch claims to hold is synced, and the end of the log is certain. */
@@ -50,10 +51,12 @@ function canFetch(replica: Replica): boolean {
   return replica.log.isFlushed && replica.logChange === undefined
 }
 
-function fetchFrom(replica: Replica, to: Destination, now: Now): void {
-  if (!canFetch(replica) || replica.open.isWaitingFor('fetch', 'fetchSnapshot')) return
-  if (!replica.open.isFree('fetch', to, now.monotonicMs)) return
+/** Whether it was sent. */
+function fetchFrom(replica: Replica, to: Destination, now: Now): boolean {
+  if (!canFetch(replica) || replica.open.isWaitingFor('fetch', 'fetchSnapshot')) return false
+  if (!replica.open.isFree('fetch', to, now.monotonicMs)) return false
   replica.send(to, fetchRequest(replica), now, replica.log.logEndOffset)
+  return true
 }
 
 function fetchSnapshotFrom(replica: Replica, snapshot: SnapshotFetch, to: Destination, now: Now): void {
@@ -130,7 +133,9 @@ function truncate(replica: Replica, diverging: { epoch: number; endOffset: numbe
 export function handleTruncated(replica: Replica, now: Now): void {
   const change = replica.logChange
   assert(change?.type === 'truncate', 'a truncation is under way')
-  assert(replica.log.logEndOffset === change.endOffset, 'the log ends where it was cut')
+  // Whole batches go, so it may end before; batches of equal offset and epoch are equal, so that is rare.
+  assert(replica.log.logEndOffset <= change.endOffset, 'the log ends where it was cut')
+  replica.history.truncateTo(replica.log.logEndOffset)
   replica.logChange = undefined
   restartFetchTimeout(replica, now)
 }

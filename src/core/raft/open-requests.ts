@@ -10,27 +10,35 @@ export interface OpenRequest {
   readonly fetchOffset: number
 }
 
+/** Pauses grow to so many times the first one. */
+const maxPauseFactor = 25
+
 /**
  * The requests that wait for an answer: at most one per API and destination, each with a deadline, and a pause after
- * one that failed. A change of role forgets them all: what comes back afterwards answers a question nobody asks.
+ * one that failed, twice as long after each failure in a row. A change of role forgets them all: what comes back
+ * afterwards answers a question nobody asks.
  */
 export class OpenRequests {
   readonly #open = new Map<number, OpenRequest>()
-  /** By slot: not before this time (monotonic ms). */
-  readonly #pausedUntilMs = new Map<string, number>()
+  /** By slot: not before this time (monotonic ms), after so many failures in a row. */
+  readonly #paused = new Map<string, { readonly untilMs: number; readonly failures: number }>()
+  readonly #firstPauseMs: number
   #nextCorrelationId = 1
+
+  constructor(firstPauseMs: number) {
+    this.#firstPauseMs = firstPauseMs
+  }
 
   open(request: Omit<OpenRequest, 'correlationId'>): OpenRequest {
     const opened = { ...request, correlationId: this.#nextCorrelationId++ }
     this.#open.set(opened.correlationId, opened)
-    this.#pausedUntilMs.delete(slotOf(request.api, request.to))
     return opened
   }
 
   /** Whether a request of this kind may go there now. */
   isFree(api: RaftApi, to: Destination, nowMs: number): boolean {
     const slot = slotOf(api, to)
-    if ((this.#pausedUntilMs.get(slot) ?? 0) > nowMs) return false
+    if ((this.#paused.get(slot)?.untilMs ?? 0) > nowMs) return false
     return !this.#list().some(request => slotOf(request.api, request.to) === slot)
   }
 
@@ -46,9 +54,17 @@ export class OpenRequests {
     return request
   }
 
-  /** No request of this kind goes there before `untilMs`. */
-  pause({ api, to }: OpenRequest, untilMs: number): void {
-    this.#pausedUntilMs.set(slotOf(api, to), untilMs)
+  /** It brought nothing: no request of this kind goes there for a while. */
+  failed({ api, to }: OpenRequest, nowMs: number): void {
+    const slot = slotOf(api, to)
+    const failures = (this.#paused.get(slot)?.failures ?? 0) + 1
+    const pauseMs = this.#firstPauseMs * Math.min(maxPauseFactor, 2 ** (failures - 1))
+    this.#paused.set(slot, { untilMs: nowMs + pauseMs, failures })
+  }
+
+  /** It brought what was asked for. */
+  succeeded({ api, to }: OpenRequest): void {
+    this.#paused.delete(slotOf(api, to))
   }
 
   /** Takes out the requests whose deadline has passed. */
@@ -60,13 +76,13 @@ export class OpenRequests {
 
   forgetAll(): void {
     this.#open.clear()
-    this.#pausedUntilMs.clear()
+    this.#paused.clear()
   }
 
   nextDeadlineMs(nowMs: number): number {
     let next = Number.POSITIVE_INFINITY
     for (const request of this.#open.values()) next = Math.min(next, request.deadlineMs)
-    for (const untilMs of this.#pausedUntilMs.values()) if (untilMs > nowMs) next = Math.min(next, untilMs)
+    for (const { untilMs } of this.#paused.values()) if (untilMs > nowMs) next = Math.min(next, untilMs)
     return next
   }
 

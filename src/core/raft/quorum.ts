@@ -62,8 +62,9 @@ export class Quorum {
   get epoch(): number {
     return this.#replica.epoch
   }
+  /** Undefined while no leader is known that can be asked. */
   get leaderId(): number | undefined {
-    return this.#replica.leaderId
+    return this.#replica.activeLeaderId
   }
   get highWatermark(): number {
     return this.#replica.highWatermark
@@ -132,7 +133,7 @@ export class Quorum {
     const replica = this.#replica
     this.#lastMs = now.monotonicMs
     for (const late of replica.open.expired(now.monotonicMs)) {
-      replica.open.pause(late, now.monotonicMs + replica.config.retryBackoffMs)
+      replica.open.failed(late, now.monotonicMs)
     }
     const firstMove = replica.moves
     for (let moves = -1; moves !== replica.moves && !replica.isHalted; ) {

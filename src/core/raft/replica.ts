@@ -33,7 +33,7 @@ export class Replica {
   readonly log: LogTail
   readonly history: VoterHistory
   readonly outbox = new Outbox()
-  readonly open = new OpenRequests()
+  readonly open: OpenRequests
   /** Leaderships that ended in this turn and still owe answers. */
   readonly ended: Leader[] = []
   /** While it lasts the log is neither extended, fetched for nor campaigned with. */
@@ -64,6 +64,7 @@ export class Replica {
     this.random = parts.random
     this.log = new LogTail(parts.log)
     this.history = parts.history
+    this.open = new OpenRequests(parts.config.retryBackoffMs)
     this.#election = parts.election
     this.#highWatermark = parts.highWatermark
   }
@@ -78,8 +79,13 @@ export class Replica {
   get epoch(): number {
     return this.#election.epoch
   }
+  /** Who led or leads this epoch, this node included when it has resigned. */
   get leaderId(): number | undefined {
     return this.#election.leaderId
+  }
+  /** Whom to ask: nobody while the leader that we know of is this node, resigned. */
+  get activeLeaderId(): number | undefined {
+    return this.#role.type === 'resigned' ? undefined : this.#election.leaderId
   }
   get leaderEndpoints(): readonly Endpoint[] {
     return this.#election.leaderEndpoints
@@ -139,6 +145,7 @@ export class Replica {
       fetchDeadlineMs: now.monotonicMs + this.config.fetchTimeoutMs,
       hasFetched: false,
       hasLeaderResigned: false,
+      asksOthersNext: true,
       snapshot: undefined,
       updateVoterDeadlineMs: now.monotonicMs + this.config.fetchTimeoutMs,
       hasUpdatedLeader: false,
@@ -217,7 +224,7 @@ export class Replica {
   learnLeaderEndpoints(leaderId: number, endpoints: readonly Endpoint[]): void {
     if (endpoints.length <= this.leaderEndpoints.length) return
     this.#election.follow(leaderId, endpoints)
-    this.#election.announce(this.outbox)
+    this.#election.announce(this.outbox, this.activeLeaderId)
   }
 
   raiseHighWatermark(offset: number): void {
@@ -279,6 +286,6 @@ export class Replica {
       this.outbox.push({ type: 'discardSnapshot', snapshotId: from.snapshot.id })
     }
     this.#election.persist(this.outbox, this.history.kraftVersion)
-    this.#election.announce(this.outbox)
+    this.#election.announce(this.outbox, this.activeLeaderId)
   }
 }

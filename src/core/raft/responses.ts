@@ -138,12 +138,12 @@ function epochPartition(replica: Replica, errorCode: ErrorCode) {
 }
 
 function currentLeader(replica: Replica): { leaderId: number; leaderEpoch: number } {
-  return { leaderId: replica.leaderId ?? -1, leaderEpoch: replica.epoch }
+  return { leaderId: replica.activeLeaderId ?? -1, leaderEpoch: replica.epoch }
 }
 
 /** The leader's endpoint on the controllers' listener, if it is known. */
 function leaderEndpoint(replica: Replica): NodeEndpoint[] {
-  const { leaderId } = replica
+  const leaderId = replica.activeLeaderId
   const endpoint = replica.leaderEndpoints.find(({ name }) => name === replica.config.listenerName)
   if (leaderId === undefined || endpoint === undefined) return []
   return [{ nodeId: leaderId, host: endpoint.host, port: endpoint.port }]

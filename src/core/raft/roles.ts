@@ -25,6 +25,8 @@ export interface Follower {
   hasFetched: boolean
   /** It said that it steps down (EndQuorumEpoch): the deadline is then ours to campaign, and others may too. */
   hasLeaderResigned: boolean
+  /** An observer whose leader is silent asks others and the leader by turns; whom next. */
+  asksOthersNext: boolean
   /** The snapshot that the leader told us to fetch instead of its log. */
   snapshot: SnapshotFetch | undefined
   /** When to look again whether our entry in the voter set is right. */

@@ -61,7 +61,8 @@ export function handleResponse(replica: Replica, event: QuorumEvent & { type: 'r
   // Forgotten meanwhile, or answered by another API than was asked: nothing to go by.
   if (answered === undefined || answered.api !== event.api) return
   const isUsed = useResponse(replica, answered, event, now)
-  if (!isUsed) replica.open.pause(answered, now.monotonicMs + replica.config.retryBackoffMs)
+  if (isUsed) replica.open.succeeded(answered)
+  else replica.open.failed(answered, now.monotonicMs)
 }
 
 /** False: there was nothing to use, and asking again at once would bring the same. */
@@ -96,7 +97,7 @@ function useResponse(
 export function handleRequestFailed(replica: Replica, event: QuorumEvent & { type: 'requestFailed' }, now: Now): void {
   const failed = replica.open.close(event.correlationId)
   if (failed === undefined) return
-  replica.open.pause(failed, now.monotonicMs + replica.config.retryBackoffMs)
+  replica.open.failed(failed, now.monotonicMs)
   if (failed.api === 'vote' && event.unsupportedVersion) handleVoteUnsupported(replica, now)
   if (failed.api === 'apiVersions') handleApiVersionsFailed(replica)
 }

@@ -3,24 +3,24 @@ import { test } from 'node:test'
 import type { Reached } from './simulation/checker.ts'
 import { run } from './simulation/run.ts'
 
-/** `RAFT_SEEDS=1000-2000` runs other seeds; a run that fails names its seed. */
-const [first, last] = (process.env.RAFT_SEEDS ?? '1-100').split('-').map(Number)
+/** `RAFT_SEEDS=1000-2000` runs other seeds (`RAFT_SEEDS=7` one of them); a run that fails names its seed. */
+const [first, last = first] = (process.env.RAFT_SEEDS ?? '1-100').split('-').map(Number)
 
-test('replicas under faults keep every invariant and agree once healed', () => {
+test('replicas under faults keep every invariant and agree once healed', context => {
   const reached: Partial<Reached> = {}
-  for (let seed = first; seed <= (last ?? first); seed++) {
+  for (let seed = first; seed <= last; seed++) {
     try {
-      const result = run(seed)
-      for (const [name, count] of Object.entries(result.reached)) {
+      for (const [name, count] of Object.entries(run(seed).reached)) {
         reached[name as keyof Reached] = (reached[name as keyof Reached] ?? 0) + count
       }
     } catch (error) {
       throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error })
     }
   }
-  if (process.env.RAFT_SEEDS !== undefined) console.log(reached)
-  else
-    for (const [name, count] of Object.entries(reached)) assert.ok(name === 'halts' || count > 100, `${name}: ${count}`)
+  context.diagnostic(JSON.stringify(reached))
+  // What is never reached is never checked.
+  if (last - first < 99) return
+  for (const [name, count] of Object.entries(reached)) assert.ok(count > 10, `${name} reached ${count} times`)
 })
 
 test('one seed gives one run', () => {

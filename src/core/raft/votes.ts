@@ -117,7 +117,7 @@ function backOff(replica: Replica, role: Candidate, now: Now): void {
   role.hasLost = true
   const { electionBackoffMaxMs, retryBackoffMs } = replica.config
   const spreadMs = Math.min(electionBackoffMaxMs, retryBackoffMs * 2 ** Math.min(20, role.lostElections + 1))
-  const backoffMs = replica.random.below(Math.max(1, spreadMs))
+  const backoffMs = 1 + replica.random.below(Math.max(1, spreadMs))
   role.electionDeadlineMs = Math.min(role.electionDeadlineMs, now.monotonicMs + backoffMs)
 }
 

@@ -10,24 +10,41 @@ const nativeFromBytes = 400
 /** One byte of a block stands for at most 255 bytes of output, and a few tokens for a few more. */
 const maxExpansion = 255
 
+/** Room that is tried first, and how much more the next time. */
+const usualExpansion = 4
+
 /** The most bytes that a block of this length can unpack to. */
 export function maxLz4BlockOutput(inputBytes: number): number {
   return inputBytes * maxExpansion
 }
 
-/** Unpacks one raw block. Undefined when it is corrupt or its output is longer than `maxBytes`. */
+/**
+ * Unpacks one raw block, in front of which there are at least four bytes more. Undefined when it is corrupt or its output is
+ * longer than `maxBytes`.
+ */
 export function unpackLz4Block(bytes: Buffer, start: number, end: number, maxBytes: number): Buffer | undefined {
   const outputBytes = Math.min(maxBytes, maxLz4BlockOutput(end - start))
   if (native === undefined || end - start < nativeFromBytes)
     return unpackLz4BlockInScript(bytes, start, end, outputBytes)
-  // The library wants the room for the output as a prefix. A copy of the packed bytes is the cheapest way to add it.
-  const prefixed = Buffer.allocUnsafe(4 + end - start)
-  prefixed.writeUInt32LE(outputBytes, 0)
-  bytes.copy(prefixed, 4, start, end)
+  // The library wants the room for the output in the four bytes in front of the block, where a frame has the length
+  // that was read already: they are lent to it, which saves a copy of every block.
+  const length = bytes.readUInt32LE(start - 4)
   try {
-    return native.uncompressSync(prefixed)
-  } catch {
-    return undefined
+    return unpackWithRoom(native, bytes.subarray(start - 4, end), outputBytes)
+  } finally {
+    bytes.writeUInt32LE(length, start - 4)
+  }
+}
+
+/** It takes all of the room at once, and most blocks need little. */
+function unpackWithRoom(library: typeof Native, prefixed: Buffer, outputBytes: number): Buffer | undefined {
+  for (let room = usualExpansion * (prefixed.length - 4); ; room *= usualExpansion) {
+    prefixed.writeUInt32LE(Math.min(room, outputBytes), 0)
+    try {
+      return library.uncompressSync(prefixed)
+    } catch {
+      if (room >= outputBytes) return undefined
+    }
   }
 }
 

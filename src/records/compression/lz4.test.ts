@@ -67,7 +67,7 @@ test('every broken part of a frame is found', () => {
   const content = Buffer.alloc(200, 'x')
   const good = frame(0x7c, 4, [content], content)
   const broken: [name: string, bytes: Buffer][] = [
-    ['the content checksum', Buffer.concat([good.subarray(0, -1), Buffer.from([good.at(-1)! ^ 1])])],
+    ['the content checksum cut off', good.subarray(0, -1)],
     ['the block checksum', flipped(good, 15 + 4 + 200)],
     ['the content', flipped(good, 15 + 4 + 7)],
     ['the header checksum', flipped(good, 14)],
@@ -80,6 +80,22 @@ test('every broken part of a frame is found', () => {
   ]
   assert.deepEqual(unpack(good), { type: 'done', output: content })
   for (const [name, bytes] of broken) assert.equal(unpack(bytes).type, 'corrupt', name)
+})
+
+test("the checksum over the whole content is not checked, as in Kafka's reader", () => {
+  const content = Buffer.alloc(200, 'x')
+  const good = frame(0x64, 4, [content], content)
+  assert.deepEqual(unpack(flipped(good, good.length - 1)), { type: 'done', output: content })
+})
+
+test('a block that unpacks to very much more than its length is unpacked whole', () => {
+  const content = Buffer.alloc(1 << 20)
+  const [header, packed] = [frame(0x60, 7, [], content).subarray(0, 7), packLz4Block(content)!]
+  const length = Buffer.alloc(4)
+  length.writeUInt32LE(packed.length)
+  const bytes = Buffer.concat([header, length, packed, Buffer.alloc(4)])
+  assert.ok(packed.length * 100 < content.length)
+  assert.deepEqual(unpack(bytes), { type: 'done', output: content })
 })
 
 function flipped(bytes: Buffer, at: number): Buffer {

@@ -18,7 +18,6 @@ export interface Reached {
   snapshotsLoaded: number
   voterChanges: number
   committed: number
-  halts: number
 }
 
 /**
@@ -35,7 +34,6 @@ export class Checker {
     snapshotsLoaded: 0,
     voterChanges: 0,
     committed: 0,
-    halts: 0,
   }
   /** The committed log, from offset 0. */
   readonly committed: SimBatch[] = []
@@ -116,9 +114,6 @@ export class Checker {
         break
       case 'leaderActive':
         this.#activates(node, effect.leaderEpoch)
-        break
-      case 'halt':
-        this.reached.halts++
         break
       default:
         break

@@ -1,0 +1,159 @@
+import type { Uuid } from '../../base/uuid.ts'
+import type { Call, History } from '../history/history.ts'
+import type { ReadRecord, SeenRecord } from '../history/operations.ts'
+import type { Violations } from '../violations.ts'
+import { Cuts } from './cuts.ts'
+import { Incarnations } from './incarnations.ts'
+import { partitionKey, type Truth } from './partition-truth.ts'
+
+interface CheckInput {
+  readonly history: History
+  readonly truth: Truth
+  readonly violations: Violations
+  /** With `millrace.flush=ack` no cut of the power excuses the loss of what was acknowledged. */
+  readonly flush: 'async' | 'ack'
+}
+
+/** Whether what was sent is there, what is there was sent, and every reader saw the same (I1, I2, I4, I6, I24, I26). */
+export function checkLog(input: CheckInput): void {
+  new LogCheck(input).run()
+}
+
+/** Everything known of one value. */
+interface Sent {
+  readonly record: SeenRecord
+  readonly calls: Call<'send'>[]
+}
+
+class LogCheck {
+  readonly #history: History
+  readonly #truth: Truth
+  readonly #violations: Violations
+  readonly #isAck: boolean
+  readonly #topics: Incarnations
+  readonly #cuts: Cuts
+  readonly #sent = new Map<string, Sent>()
+  /** By partition, offset and era: who said first what is there. */
+  readonly #seen = new Map<string, { readonly value: string; readonly by: string }>()
+
+  constructor({ history, truth, violations, flush }: CheckInput) {
+    this.#history = history
+    this.#truth = truth
+    this.#violations = violations
+    this.#isAck = flush === 'ack'
+    this.#topics = new Incarnations(history)
+    this.#cuts = new Cuts(history)
+  }
+
+  run(): void {
+    for (const call of this.#history.callsOf('send')) {
+      for (const record of call.request.records) {
+        const known = this.#sent.get(record.value)
+        if (known === undefined) this.#sent.set(record.value, { record, calls: [call] })
+        else known.calls.push(call)
+      }
+    }
+    for (const call of this.#history.callsOf('poll')) this.#checkPoll(call)
+    for (const call of this.#history.callsOf('send')) this.#checkSend(call)
+    for (const partition of this.#truth.values()) this.#checkTruth(partition.topicId, partition.partition)
+  }
+
+  #checkSend(call: Call<'send'>): void {
+    const { request, answer } = call
+    const topicId = this.#topics.reached(request, call)
+    if (answer === undefined || topicId === undefined) return
+    for (const [index, record] of request.records.entries())
+      this.#checkPresent(topicId, request.partition, { ...record, offset: answer.baseOffset + index }, call, 'I1')
+  }
+
+  #checkPoll(call: Call<'poll'>): void {
+    const { request, answer } = call
+    if (answer === undefined) return
+    const topicId = this.#topics.reached(request, call)
+    let expected = request.offset
+    for (const record of answer.records) {
+      const place = `${request.topic}-${request.partition} offset ${record.offset}`
+      if (record.offset !== expected) {
+        this.#violations.add('I40', `a read of ${place} came where offset ${expected} was due (call ${call.id})`)
+      }
+      expected = record.offset + 1
+      if (record.offset >= answer.highWatermark) {
+        this.#violations.add('I9', `${place} was read at the high watermark ${answer.highWatermark} (call ${call.id})`)
+      }
+      this.#checkContent(record, place, request.topic, topicId)
+      if (topicId !== undefined) this.#checkPresent(topicId, request.partition, record, call, 'I2')
+    }
+  }
+
+  /** A record that was read is one that was sent, there and so. */
+  #checkContent(record: ReadRecord, place: string, topic: string, topicId: Uuid | undefined): void {
+    const sent = this.#sent.get(record.value)
+    if (sent === undefined) {
+      this.#violations.add('I6', `${place} holds ${record.value}, which nobody sent`)
+      return
+    }
+    const isSame = sent.record.digest === record.digest
+    const isSameTime = record.timestamp === undefined || record.timestamp === sent.record.timestamp
+    if (!isSame || !isSameTime) this.#violations.add('I6', `${place} holds ${record.value}, but not as it was sent`)
+    const fits = sent.calls.some(
+      ({ request }) => request.topic === topic && (request.topicId ?? topicId) === (topicId ?? request.topicId),
+    )
+    if (!fits)
+      this.#violations.add('I8', `${place} of ${topicId ?? topic} holds ${record.value}, which was sent elsewhere`)
+    if (sent.calls.every(call => call.outcome === 'fail')) {
+      const errors = sent.calls.map(call => call.error).join(', ')
+      this.#violations.add('I53', `${place} holds ${record.value}, which was refused (${errors})`)
+    }
+  }
+
+  /** What an answer said to be at an offset is there in the end, and every other answer said the same. */
+  #checkPresent(topicId: Uuid, partition: number, record: ReadRecord, call: Call, invariant: string): void {
+    const { offset, value } = record
+    const by = `call ${call.id} of ${call.process}`
+    const place = `${topicId} partition ${partition} offset ${offset}`
+    const era = this.#cuts.era(topicId, partition, offset, call.invokedAt)
+    if (era === this.#cuts.era(topicId, partition, offset, call.endedAt)) {
+      const key = `${partitionKey(topicId, partition)} ${offset} ${era}`
+      const before = this.#seen.get(key)
+      if (before === undefined) this.#seen.set(key, { value, by })
+      else if (before.value !== value)
+        this.#violations.add('I4', `${place} is ${before.value} for ${before.by} and ${value} for ${by}`)
+    }
+    const truth = this.#truth.get(partitionKey(topicId, partition))
+    if (truth === undefined || offset < truth.logStartOffset) return
+    if (this.#cuts.isDamaged(topicId, partition, offset)) return
+    const wasPromised = this.#isAck && (invariant !== 'I1' || (call as Call<'send'>).request.acks !== 0)
+    if (!wasPromised && this.#cuts.mayHaveTaken(topicId, partition, offset, call.invokedAt)) return
+    const found = truth.records.get(offset)
+    if (found?.value === value) return
+    const now = found === undefined ? 'is not there' : `holds ${found.value}`
+    this.#violations.add(invariant, `${place} ${now} in the end; ${by} was told it is ${value}`)
+  }
+
+  #checkTruth(topicId: Uuid, partition: number): void {
+    const truth = this.#truth.get(partitionKey(topicId, partition))!
+    const seen = new Map<string, number>()
+    let expected = truth.logStartOffset
+    for (const record of truth.records.values()) {
+      const place = `${truth.topic}-${partition} offset ${record.offset}`
+      for (; expected < record.offset; expected++) this.#checkGap(topicId, partition, expected)
+      expected = record.offset + 1
+      this.#checkContent(record, place, truth.topic, topicId)
+      const before = seen.get(record.value)
+      seen.set(record.value, record.offset)
+      if (before === undefined) continue
+      const attempts = this.#sent.get(record.value)?.calls ?? []
+      if (attempts.length <= 1 || attempts.some(call => call.request.producer !== undefined))
+        this.#violations.add(
+          'I24',
+          `${record.value} is at offsets ${before} and ${record.offset} of ${truth.topic}-${partition}`,
+        )
+    }
+    for (; expected < truth.logEndOffset; expected++) this.#checkGap(topicId, partition, expected)
+  }
+
+  #checkGap(topicId: Uuid, partition: number, offset: number): void {
+    if (this.#cuts.isDamaged(topicId, partition, offset)) return
+    this.#violations.add('I4', `nothing is at offset ${offset} of ${topicId} partition ${partition}`)
+  }
+}

@@ -1,0 +1,93 @@
+import type { Uuid } from '../../base/uuid.ts'
+import type { Broker } from '../../broker/broker.ts'
+import type { History } from '../history/history.ts'
+import type { Violations } from '../violations.ts'
+
+/** What a partition had when it was last seen alive. */
+interface Holding {
+  readonly topic: string
+  readonly topicId: Uuid
+  readonly partition: number
+  /** Appends below it had completed: they are in the page cache, and only the power takes them. */
+  logEndOffset: number
+  /** Below it everything was synced: nothing takes it. */
+  flushedOffset: number
+  highWatermark: number
+  logStartOffset: number
+}
+
+/**
+ * The damage ledger: it decides what the end of a process may have taken of each partition, and compares that with what is
+ * there when the next one runs. A kill takes nothing that was appended; a power cut takes a suffix that was not synced; in
+ * the mode `ack` nothing that a client was promised.
+ */
+export class Ledger {
+  readonly #history: History
+  readonly #violations: Violations
+  readonly #holdings = new Map<string, Holding>()
+  readonly #damaged = new Set<string>()
+  #wasPowerCut = false
+
+  constructor(history: History, violations: Violations) {
+    this.#history = history
+    this.#violations = violations
+  }
+
+  /** Looked at while the broker runs, last at the moment when its process ends. */
+  observe(broker: Broker): void {
+    for (const partition of broker.partitions.all()) {
+      const { log } = partition
+      const key = keyOf(partition.topicId, partition.index)
+      this.#holdings.set(key, {
+        topic: partition.topic,
+        topicId: partition.topicId,
+        partition: partition.index,
+        logEndOffset: log.logEndOffset,
+        flushedOffset: log.flushedOffset,
+        highWatermark: log.highWatermark,
+        logStartOffset: log.logStartOffset,
+      })
+    }
+  }
+
+  /** The power is gone: what was only in the page cache may be, too. */
+  powerCut(): void {
+    this.#wasPowerCut = true
+    for (const holding of this.#holdings.values())
+      holding.logEndOffset = Math.min(holding.logEndOffset, holding.flushedOffset)
+  }
+
+  /** Bytes of the partition were damaged on purpose: how long it is now says nothing. */
+  damaged(topicId: Uuid, partition: number): void {
+    this.#damaged.add(keyOf(topicId, partition))
+  }
+
+  /** A new process runs: everything that had to survive is there. */
+  started(broker: Broker): void {
+    const { image } = broker.metadata
+    for (const [key, holding] of this.#holdings) {
+      const { topic, topicId, partition } = holding
+      if (image.topicById(topicId) === undefined) {
+        this.#holdings.delete(key)
+        continue
+      }
+      const log = broker.partitions.byId(topicId, partition)?.log
+      if (log === undefined) {
+        if (!this.#damaged.has(key)) this.#violations.add('I51', `${topic}-${partition} is not there after a restart`)
+        continue
+      }
+      if (log.logEndOffset < holding.logEndOffset && !this.#damaged.has(key)) {
+        const what = this.#wasPowerCut ? 'a power cut, although it was synced' : 'a kill'
+        const text = `${topic}-${partition} ended at ${holding.logEndOffset} and ends at ${log.logEndOffset} after ${what}`
+        this.#violations.add('I51', text)
+      }
+      if (this.#wasPowerCut) this.#history.mark('cut', { topic, topicId, partition, from: log.logEndOffset })
+    }
+    this.#wasPowerCut = false
+    this.observe(broker)
+  }
+}
+
+function keyOf(topicId: Uuid, partition: number): string {
+  return `${topicId} ${partition}`
+}

@@ -1,0 +1,181 @@
+import { assert } from '../../base/assert.ts'
+import { Broker } from '../../broker/broker.ts'
+import { type LoadedConfig, loadConfig } from '../../config/load-config.ts'
+import { problemText } from '../../config/problem.ts'
+import type { Endpoint } from '../../io/network.ts'
+import type { History } from '../history/history.ts'
+import type { CrashKind } from '../io/simulated-disk.ts'
+import type { SimulatedNode } from '../io/simulated-node.ts'
+import type { World } from '../io/world.ts'
+import type { Plan } from '../plan.ts'
+import type { Violations } from '../violations.ts'
+import { Ledger } from './ledger.ts'
+
+const port = 9092
+/** What a start may take of simulated time, recovery and slow disks included. */
+const maxStartMs = 120_000
+
+export type BrokerState = 'down' | 'starting' | 'running' | 'closing'
+
+/** The real broker on a simulated host: started, killed and started again over what its disk has kept. */
+export class SimulatedBroker {
+  readonly node: SimulatedNode
+  readonly ledger: Ledger
+  readonly #world: World
+  readonly #history: History
+  readonly #violations: Violations
+  readonly #loaded: LoadedConfig
+  #broker: Broker | undefined
+  #state: BrokerState = 'down'
+  #life = 0
+  #boot = 1
+  #lastSeen = 0
+
+  constructor(world: World, plan: Plan, history: History, violations: Violations) {
+    this.#world = world
+    this.#history = history
+    this.#violations = violations
+    this.node = world.addNode('broker')
+    this.ledger = new Ledger(history, violations)
+    this.#loaded = load(plan, this.endpoint)
+  }
+
+  get endpoint(): Endpoint {
+    return { host: this.node.name, port }
+  }
+
+  get state(): BrokerState {
+    return this.#state
+  }
+
+  get life(): number {
+    return this.#life
+  }
+
+  /** Only while it runs. */
+  get broker(): Broker | undefined {
+    return this.#state === 'running' ? this.#broker : undefined
+  }
+
+  /** Resolves when clients can connect, or when this process has ended before. Answers whether it runs. */
+  async start(): Promise<boolean> {
+    assert(this.#state === 'down', 'one process of a broker runs at a time')
+    this.#state = 'starting'
+    const life = ++this.#life
+    const isThis = () => this.#life === life && this.#state !== 'down'
+    this.#history.mark('started', { node: this.node.name, life })
+    const timeout = this.#world.after(maxStartMs, () => {
+      if (isThis()) this.#violations.add('I66', `a start has not ended after ${maxStartMs} ms`)
+    })
+    try {
+      const starting = Broker.start({
+        io: this.node.start(),
+        loaded: this.#loaded,
+        hostName: this.node.name,
+        formatsEmptyDirectories: true,
+        bootId: `boot ${this.#boot}`,
+        poisonsMemory: true,
+        failed: reason => this.#failed(life, reason),
+      })
+      const broker = await Promise.race([starting, this.#untilEnded(life)])
+      if (broker === undefined || !isThis()) return false
+      this.#broker = broker
+      this.#state = 'running'
+      this.ledger.started(broker)
+      return true
+    } catch (error) {
+      if (isThis()) this.#startFailed(life, error)
+      return false
+    } finally {
+      timeout.cancel()
+    }
+  }
+
+  /** Ends the process as `kill -9` or a cut of the power does. Harmless when none runs. */
+  crash(kind: CrashKind): void {
+    if (kind === 'power') {
+      this.#boot++
+      this.#observe()
+      this.ledger.powerCut()
+    } else this.#observe()
+    if (this.#state === 'down' && kind === 'kill') return
+    const wasUp = this.#state !== 'down'
+    this.node.crash(kind)
+    this.#ended(kind === 'kill' ? 'kill' : 'power', wasUp)
+  }
+
+  /** Stops in good order. Answers whether it came to that. */
+  async close(): Promise<boolean> {
+    const broker = this.broker
+    if (broker === undefined) return false
+    const life = this.#life
+    this.#state = 'closing'
+    this.#observe()
+    this.#broker = broker
+    await Promise.race([broker.close(), this.#untilEnded(life)])
+    if (this.#life !== life || (this.#state as BrokerState) !== 'closing') return false
+    this.#observe()
+    this.node.crash('kill')
+    this.#ended('closed', true)
+    return true
+  }
+
+  /** After each event of the world: what the broker holds now. */
+  look(): void {
+    if (this.#state !== 'running' || this.#world.trace.events === this.#lastSeen) return
+    this.#lastSeen = this.#world.trace.events
+  }
+
+  readonly #endings = new Set<() => void>()
+
+  #untilEnded(life: number): Promise<undefined> {
+    return new Promise(resolve => {
+      const ended = () => {
+        if (this.#life !== life || this.#state === 'down') resolve(undefined)
+      }
+      this.#endings.add(ended)
+    })
+  }
+
+  #observe(): void {
+    if (this.#broker !== undefined && (this.#state === 'running' || this.#state === 'closing'))
+      this.ledger.observe(this.#broker)
+  }
+
+  #ended(how: 'kill' | 'power' | 'closed' | 'failed', wasUp: boolean): void {
+    this.#state = 'down'
+    this.#broker = undefined
+    if (wasUp) this.#history.mark('ended', { node: this.node.name, life: this.#life, how })
+    for (const ending of [...this.#endings]) ending()
+    this.#endings.clear()
+  }
+
+  #failed(life: number, reason: Error): void {
+    if (this.#life !== life || this.#state === 'down') return
+    this.#violations.add('I49', `the broker has stopped itself: ${reason.stack ?? reason.message}`)
+    this.crash('kill')
+  }
+
+  #startFailed(life: number, error: unknown): void {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    this.#violations.add('I51', `life ${life} cannot start: ${text}`)
+    this.node.crash('kill')
+    this.#ended('failed', true)
+  }
+}
+
+function load(plan: Plan, { host, port: publicPort }: Endpoint): LoadedConfig {
+  const loaded = loadConfig({
+    overrides: [
+      `listeners=PLAINTEXT://:${publicPort}`,
+      `advertised.listeners=PLAINTEXT://${host}:${publicPort}`,
+      `log.dirs=${plan.logDirs.join(',')}`,
+      `millrace.flush=${plan.flush}`,
+      'millrace.admin.listener=',
+      ...plan.overrides,
+    ],
+    environment: {},
+  })
+  assert(loaded.type === 'loaded', loaded.type === 'loaded' ? '' : loaded.problems.map(problemText).join('; '))
+  return loaded
+}

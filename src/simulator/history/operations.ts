@@ -1,0 +1,112 @@
+import type { Uuid } from '../../base/uuid.ts'
+
+/** Where an operation went: by topic id, or by name, when only the name was said. */
+export interface Target {
+  readonly topic: string
+  /** The id under which it was asked for; undefined: by name, so that it may be any topic that had it then. */
+  readonly topicId: Uuid | undefined
+  readonly partition: number
+}
+
+/** A record as it was sent or read. `value` is unique in a run; `digest` covers its key, value and headers. */
+export interface SeenRecord {
+  readonly value: string
+  readonly digest: string
+  /** All 64 bits in decimal; undefined where the broker's own time stands in its place. */
+  readonly timestamp: string | undefined
+}
+
+export interface ReadRecord extends SeenRecord {
+  readonly offset: number
+}
+
+export interface SendRequest extends Target {
+  /** 0, 1 or -1 for all. */
+  readonly acks: number
+  readonly records: readonly SeenRecord[]
+  /** Of an idempotent producer. */
+  readonly producer: { readonly id: number; readonly epoch: number; readonly sequence: number } | undefined
+  /** 1 for the first time that this batch is sent. */
+  readonly attempt: number
+}
+
+export interface PollRequest extends Target {
+  readonly offset: number
+  readonly isolation: 'readUncommitted' | 'readCommitted'
+}
+
+export interface PollAnswer {
+  /** From the offset asked for on, without what a batch holds before it. */
+  readonly records: readonly ReadRecord[]
+  readonly highWatermark: number
+  readonly lastStableOffset: number
+  /** -1 where the version of the answer does not say. */
+  readonly logStartOffset: number
+}
+
+export interface GroupTarget {
+  readonly group: string
+  readonly member: string
+  readonly generation: number
+}
+
+export interface CommittedOffset extends Target {
+  /** -1: none. */
+  readonly offset: number
+}
+
+interface Operation<Request, Answer> {
+  readonly request: Request
+  readonly answer: Answer
+}
+
+/** Every kind of call that a history holds. */
+export interface Operations {
+  send: Operation<SendRequest, { readonly baseOffset: number }>
+  poll: Operation<PollRequest, PollAnswer>
+  /** -2 the earliest offset, -1 the latest, otherwise a time. */
+  listOffset: Operation<
+    Target & { readonly timestamp: number },
+    { readonly offset: number; readonly timestamp: number }
+  >
+  initProducer: Operation<
+    { readonly id: number; readonly epoch: number },
+    { readonly id: number; readonly epoch: number }
+  >
+  createTopic: Operation<{ readonly topic: string; readonly partitions: number }, { readonly topicId: Uuid }>
+  deleteTopic: Operation<{ readonly topic: string; readonly topicId: Uuid | undefined }, Record<never, never>>
+  createPartitions: Operation<{ readonly topic: string; readonly count: number }, Record<never, never>>
+  deleteRecords: Operation<Target & { readonly offset: number }, { readonly lowWatermark: number }>
+  alterConfig: Operation<
+    { readonly topic: string; readonly config: Readonly<Record<string, string>> },
+    Record<never, never>
+  >
+  join: Operation<
+    { readonly group: string; readonly member: string; readonly instance: string | undefined },
+    { readonly member: string; readonly generation: number; readonly isLeader: boolean }
+  >
+  sync: Operation<GroupTarget, { readonly assignment: readonly string[] }>
+  heartbeat: Operation<GroupTarget, Record<never, never>>
+  leave: Operation<{ readonly group: string; readonly member: string }, Record<never, never>>
+  commit: Operation<GroupTarget & { readonly offsets: readonly CommittedOffset[] }, Record<never, never>>
+  fetchCommitted: Operation<{ readonly group: string }, { readonly offsets: readonly CommittedOffset[] }>
+}
+
+export type OperationName = keyof Operations
+export type RequestOf<F extends OperationName> = Operations[F]['request']
+export type AnswerOf<F extends OperationName> = Operations[F]['answer']
+
+/** What happened beside the calls. */
+export interface Marks {
+  /** A broker's process began, by whatever way the one before ended. */
+  started: { readonly node: string; readonly life: number }
+  ended: { readonly node: string; readonly life: number; readonly how: 'kill' | 'power' | 'closed' | 'failed' }
+  /** What a power cut took of a partition: everything from this offset on. */
+  cut: Target & { readonly from: number }
+  /** Bytes were damaged on purpose: these offsets may be missing, but never wrong. */
+  damaged: Target & { readonly from: number; readonly to: number }
+  fault: { readonly text: string }
+  phase: { readonly name: string }
+}
+
+export type MarkName = keyof Marks

@@ -1,0 +1,35 @@
+import type { History } from '../history/history.ts'
+import type { SeededRandom } from '../io/seeded-random.ts'
+import type { KnownTopic, WireClient } from '../wire/wire-client.ts'
+
+/** What one client process of a workload works with. Gone with the life of its node. */
+export interface Workplace {
+  readonly process: string
+  readonly client: WireClient
+  readonly history: History
+  readonly random: SeededRandom
+  /** The names that exist, or existed, or will. */
+  readonly topicNames: readonly string[]
+  /** No new work is begun; what was begun is brought to its end. */
+  isStopping(): boolean
+  /** A promise was broken that needs no other event to be seen. */
+  complain(invariant: string, text: string): void
+}
+
+/** One partition of a topic as it is known under its id. */
+export interface PartitionTarget {
+  readonly topic: KnownTopic
+  readonly partition: number
+}
+
+/** Undefined when the broker does not answer or knows no topic. */
+export async function pickPartition(at: Workplace): Promise<PartitionTarget | undefined> {
+  const topics = await at.client.topics([at.random.pick(at.topicNames)])
+  const topic = topics?.[0]
+  return topic && { topic, partition: at.random.below(topic.partitionCount) }
+}
+
+/** A pause of a client, mostly short. */
+export function think(at: Workplace, typicalMs: number): Promise<void> {
+  return at.client.sleep(at.random.delayUs(typicalMs * 1000) / 1000)
+}
