@@ -1,8 +1,6 @@
 #!/usr/bin/env node
 import { setFlagsFromString } from 'node:v8'
 import { Command, CommanderError } from 'commander'
-import { addFormat } from './commands/format.ts'
-import { addStart } from './commands/start.ts'
 import { CommandFailure, ExitCode } from './output.ts'
 
 // Before anything uses the thread pool: cold reads, syncs and unpacking share it, and Node's four threads are few.
@@ -19,8 +17,7 @@ const program = new Command('millrace')
   .description("A distributed message queue that speaks Kafka's protocol.")
   .showHelpAfterError('(millrace --help shows what there is)')
   .exitOverride()
-addStart(program)
-addFormat(program)
+for (const add of await commandsFor(process.argv[2])) add(program)
 
 try {
   await program.parseAsync()
@@ -30,4 +27,21 @@ try {
     process.stderr.write(`${error.message}\n`)
     process.exitCode = error.exitCode
   } else throw error
+}
+
+type AddCommand = (program: Command) => void
+
+/** A command's file, with all that it needs, is loaded only when it is called, or for the help that names all. */
+async function commandsFor(name: string | undefined): Promise<AddCommand[]> {
+  const files: Readonly<Record<string, () => Promise<AddCommand>>> = {
+    start: async () => (await import('./commands/start.ts')).addStart,
+    format: async () => (await import('./commands/format.ts')).addFormat,
+    topic: async () => (await import('./commands/topic.ts')).addTopic,
+    produce: async () => (await import('./commands/produce.ts')).addProduce,
+    consume: async () => (await import('./commands/consume.ts')).addConsume,
+    group: async () => (await import('./commands/group.ts')).addGroup,
+    config: async () => (await import('./commands/config.ts')).addConfig,
+  }
+  const wanted = name === undefined ? undefined : files[name]
+  return await Promise.all(wanted === undefined ? Object.values(files).map(load => load()) : [wanted()])
 }

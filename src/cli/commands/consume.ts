@@ -1,0 +1,179 @@
+import type { Command } from 'commander'
+import type { Client, ConsumedBatch, Consumer, OffsetSpec, TopicPartition } from '../../client/index.ts'
+import { addConnectFlags, type ConnectFlags, wholeNumber, withClient } from '../connect.ts'
+import { CommandFailure, ExitCode, printLine } from '../output.ts'
+import { envelopeOf } from '../record-json.ts'
+
+interface ConsumeFlags extends ConnectFlags {
+  readonly fromBeginning?: true
+  readonly offset?: string
+  readonly partition?: string
+  readonly group?: string
+  readonly count?: string
+  readonly exit?: true
+  readonly printKey?: true
+  readonly committed?: true
+}
+
+const help = `
+--offset: beginning, end, N (an offset), -N (the last N of each partition), @MS or @DATE (the first record from that time on).
+With --group the group's committed offsets count, and what was printed is committed.
+
+Examples:
+  millrace consume orders --from-beginning --exit
+  millrace consume orders --offset @2026-11-29T08:00:00Z --json
+  millrace consume orders --group billing -n 10`
+
+export function addConsume(program: Command): void {
+  addConnectFlags(program.command('consume <topic>'))
+    .description('Print records, one a line, until Ctrl-C.')
+    .option('--from-beginning', 'from the first record there is; with a group, where it has committed nothing')
+    .option('-o, --offset <where>', 'where to begin; from now on if not given')
+    .option('-p, --partition <n>', 'only this partition')
+    .option('-g, --group <id>', 'as a member of this group')
+    .option('-n, --count <n>', 'end after so many records')
+    .option('-e, --exit', 'end at the end of what is there now')
+    .option('--print-key', 'KEY, a tab, VALUE')
+    .option('--committed', 'only records of committed transactions')
+    .addHelpText('after', help)
+    .action(run)
+}
+
+async function run(topic: string, flags: ConsumeFlags): Promise<void> {
+  if (flags.group !== undefined && (flags.offset !== undefined || flags.partition !== undefined)) {
+    throw new CommandFailure('--group decides where to read: leave out --offset and --partition', ExitCode.usage)
+  }
+  const limit = flags.count === undefined ? Number.POSITIVE_INFINITY : wholeNumber(flags.count, '--count', 1)
+  await withClient(flags, async client => {
+    const partitions = await partitionsOf(client, topic, flags)
+    const ends = flags.exit ? await endsOf(client, partitions, flags) : undefined
+    const consumer = client.consumer({
+      groupId: flags.group,
+      offsetReset: flags.fromBeginning ? 'earliest' : 'latest',
+      isolationLevel: flags.committed ? 'readCommitted' : 'readUncommitted',
+      maxRecords: Math.min(limit, 1000),
+    })
+    // Whoever reads us has gone: that is an end, not an error.
+    const stopping = new AbortController()
+    const stop = () => {
+      stopping.abort()
+      consumer.stop()
+    }
+    process.stdout.on('error', stop)
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+    try {
+      if (flags.group === undefined) consumer.assign(await starts(client, partitions, flags))
+      else consumer.subscribe([topic])
+      await read(consumer, { flags, limit, ends, stopping: stopping.signal })
+    } finally {
+      await consumer.close({ timeoutMs: 5000 })
+    }
+  })
+}
+
+async function partitionsOf(client: Client, topic: string, flags: ConsumeFlags): Promise<TopicPartition[]> {
+  const [described] = await client.admin().describeTopics([topic])
+  if (described.error !== undefined) throw described.error
+  const all = described.partitions.map(({ partition }) => ({ topic, partition }))
+  if (flags.partition === undefined) return all
+  const wanted = wholeNumber(flags.partition, '--partition')
+  const chosen = all.filter(({ partition }) => partition === wanted)
+  if (chosen.length === 0) throw new CommandFailure(`${topic} has no partition ${wanted}: it has ${all.length}`)
+  return chosen
+}
+
+/** Where each partition ends now; those that are at their end are left out. */
+async function endsOf(
+  client: Client,
+  partitions: readonly TopicPartition[],
+  flags: ConsumeFlags,
+): Promise<Map<number, number>> {
+  const ends = new Map<number, number>()
+  const isolationLevel = flags.committed ? 'readCommitted' : 'readUncommitted'
+  const found = await client.admin().listOffsets(
+    partitions.map(one => ({ ...one, spec: 'latest' as const })),
+    { isolationLevel },
+  )
+  for (const result of found) {
+    if (result.error !== undefined) throw result.error
+    ends.set(result.partition, result.offset)
+  }
+  return ends
+}
+
+async function starts(client: Client, partitions: readonly TopicPartition[], flags: ConsumeFlags) {
+  const { offset = flags.fromBeginning ? 'beginning' : 'end' } = flags
+  if (!/^-\d+$/.test(offset)) {
+    const place = placeOf(offset)
+    return partitions.map(one => ({ ...one, offset: place }))
+  }
+  const back = -Number(offset)
+  const [firsts, lasts] = await Promise.all(
+    (['earliest', 'latest'] as const).map(spec =>
+      client.admin().listOffsets(partitions.map(one => ({ ...one, spec }))),
+    ),
+  )
+  return partitions.map((one, index) => {
+    const [first, last] = [firsts[index], lasts[index]]
+    if (first.error !== undefined) throw first.error
+    if (last.error !== undefined) throw last.error
+    return { ...one, offset: Math.max(first.offset, last.offset - back) }
+  })
+}
+
+function placeOf(text: string): number | OffsetSpec {
+  if (text === 'beginning') return 'earliest'
+  if (text === 'end') return 'latest'
+  if (text.startsWith('@')) {
+    const at = /^\d+$/.test(text.slice(1)) ? Number(text.slice(1)) : Date.parse(text.slice(1))
+    if (Number.isNaN(at))
+      throw new CommandFailure(`--offset ${text}: @ and milliseconds, or a date, is needed`, ExitCode.usage)
+    return { timestamp: BigInt(at) }
+  }
+  return wholeNumber(text, '--offset')
+}
+
+interface Reading {
+  readonly flags: ConsumeFlags
+  readonly limit: number
+  /** Where each partition ended at the start; undefined: go on for ever. */
+  readonly ends: ReadonlyMap<number, number> | undefined
+  readonly stopping: AbortSignal
+}
+
+async function read(consumer: Consumer, { flags, limit, ends, stopping }: Reading): Promise<void> {
+  let left = limit
+  const isAtEnd = () =>
+    ends !== undefined && [...ends].every(([partition, end]) => end === 0 || positionOf(consumer, partition) >= end)
+  while (left > 0 && !isAtEnd() && !stopping.aborted) {
+    const timeoutMs = ends === undefined ? 1000 : 200
+    const batches = await consumer.poll({ timeoutMs, maxRecords: Math.min(left, 1000) })
+    for (const batch of batches) left -= show(batch, flags, left, ends)
+  }
+}
+
+/** -1 where it is not known, or another member of the group has the partition. */
+function positionOf(consumer: Consumer, partition: number): number {
+  const assigned = consumer.assignment.find(one => one.partition === partition)
+  return (assigned === undefined ? undefined : consumer.position(assigned)) ?? -1
+}
+
+function show(
+  batch: ConsumedBatch,
+  flags: ConsumeFlags,
+  limit: number,
+  ends: ReadonlyMap<number, number> | undefined,
+): number {
+  const end = ends?.get(batch.partition) ?? Number.POSITIVE_INFINITY
+  let shown = 0
+  for (const record of batch) {
+    if (shown >= limit || record.offset >= end) break
+    shown++
+    if (flags.json) printLine(envelopeOf(batch.topic, batch.partition, record))
+    else {
+      const value = record.value?.toString('utf8') ?? 'null'
+      process.stdout.write(flags.printKey ? `${record.key?.toString('utf8') ?? 'null'}\t${value}\n` : `${value}\n`)
+    }
+  }
+  return shown
+}

@@ -1,0 +1,251 @@
+import type { Command } from 'commander'
+import type { Admin, CommittedOffset, TopicPartition } from '../../client/index.ts'
+import { confirm } from '../confirm.ts'
+import { addConnectFlags, type ConnectFlags, collect, wholeNumber, withClient } from '../connect.ts'
+import { CommandFailure, ExitCode, print, table } from '../output.ts'
+
+export function addGroup(program: Command): void {
+  const group = program.command('group').description('List, describe, reset and delete consumer groups.')
+  addConnectFlags(group.command('list'))
+    .description('List groups.')
+    .addHelpText('after', '\nExample:\n  millrace group list')
+    .action(list)
+  addConnectFlags(group.command('describe <groups...>'))
+    .description('Show members, committed offsets and lag.')
+    .addHelpText('after', '\nExample:\n  millrace group describe billing')
+    .action(describe)
+  addConnectFlags(group.command('reset-offsets <group>'))
+    .description('Move committed offsets of a group without members. Shows the plan; --execute carries it out.')
+    .option(
+      '-t, --topic <name>',
+      'only this topic; may be repeated. All the group has committed in, if not given',
+      collect,
+      [],
+    )
+    .option('--to-earliest', 'to the first record')
+    .option('--to-latest', 'to the end')
+    .option('--to-offset <n>', 'to this offset')
+    .option('--to-datetime <date>', 'to the first record from that time on; to the end, if there is none')
+    .option('--by-duration <duration>', 'to the first record of the last 30s, 15m, 6h or 7d')
+    .option('--shift-by <n>', 'so many records on, or back if negative')
+    .option('--execute', 'do it')
+    .addHelpText('after', '\nExample:\n  millrace group reset-offsets billing --topic orders --to-earliest --execute')
+    .action(reset)
+  addConnectFlags(group.command('delete <groups...>'))
+    .description('Delete groups without members, with their offsets.')
+    .option('-y, --yes', 'do not ask')
+    .addHelpText('after', '\nExample:\n  millrace group delete billing --yes')
+    .action(remove)
+}
+
+async function list(flags: ConnectFlags): Promise<void> {
+  await withClient(flags, async client => {
+    const groups = await client.admin().listGroups()
+    print(groups, flags.json, all =>
+      all.length === 0
+        ? 'There are no groups.'
+        : table(
+            ['group', 'state', 'type'],
+            all.map(one => [one.groupId, one.state, one.type || one.protocolType]),
+          ),
+    )
+  })
+}
+
+async function describe(groupIds: string[], flags: ConnectFlags): Promise<void> {
+  await withClient(flags, async client => {
+    const admin = client.admin()
+    const groups = []
+    for (const described of await admin.describeGroups(groupIds)) {
+      if (described.error !== undefined) throw described.error
+      const { groupId, state, assignor, coordinator, members } = described
+      const committed = (await admin.listGroupOffsets(groupId)).filter(one => one.offset >= 0)
+      if (state === 'Dead' && committed.length === 0) throw new CommandFailure(`there is no group ${groupId}`)
+      const ends = await find(admin, committed, 'latest')
+      const ownerOf = (one: TopicPartition) =>
+        members.find(member =>
+          member.assignment?.some(own => own.topic === one.topic && own.partition === one.partition),
+        )
+      groups.push({
+        groupId,
+        state,
+        assignor,
+        coordinator,
+        members: members.map(({ memberId, groupInstanceId, clientId, clientHost, assignment }) => ({
+          memberId,
+          groupInstanceId,
+          clientId,
+          clientHost,
+          assignment,
+        })),
+        offsets: committed.map((one, index) => ({
+          topic: one.topic,
+          partition: one.partition,
+          committed: one.offset,
+          end: ends[index],
+          lag: ends[index] === null ? null : Math.max(0, ends[index] - one.offset),
+          member: ownerOf(one)?.memberId ?? null,
+        })),
+      })
+    }
+    print(groups, flags.json, all => all.map(textOfGroup).join('\n\n'))
+  })
+}
+
+interface ShownGroup {
+  readonly groupId: string
+  readonly state: string
+  readonly assignor: string
+  readonly coordinator: number
+  readonly members: readonly unknown[]
+  readonly offsets: readonly {
+    readonly topic: string
+    readonly partition: number
+    readonly committed: number
+    readonly end: number | null
+    readonly lag: number | null
+    readonly member: string | null
+  }[]
+}
+
+function textOfGroup({ groupId, state, assignor, coordinator, members, offsets }: ShownGroup): string {
+  const head = `${groupId}: ${state}, ${members.length} members${assignor ? `, assignor ${assignor}` : ''}, coordinator ${coordinator}`
+  if (offsets.length === 0) return `${head}\nNothing is committed.`
+  const rows = offsets.map(one => [one.topic, one.partition, one.committed, one.end, one.lag, one.member])
+  return `${head}\n${table(['topic', 'partition', 'committed', 'end', 'lag', 'member'], rows)}`
+}
+
+/** Offsets of a place; null where the partition is gone. A time after the last record means the end. */
+async function find(
+  admin: Admin,
+  partitions: readonly TopicPartition[],
+  spec: 'earliest' | 'latest' | { readonly timestamp: bigint },
+): Promise<(number | null)[]> {
+  if (partitions.length === 0) return []
+  const found = await admin.listOffsets(partitions.map(({ topic, partition }) => ({ topic, partition, spec })))
+  const offsets = found.map(result => (result.error === undefined ? result.offset : null))
+  if (typeof spec === 'string' || !offsets.includes(-1)) return offsets
+  const ends = await find(admin, partitions, 'latest')
+  return offsets.map((offset, index) => (offset === -1 ? ends[index] : offset))
+}
+
+interface ResetFlags extends ConnectFlags {
+  readonly topic: string[]
+  readonly toEarliest?: true
+  readonly toLatest?: true
+  readonly toOffset?: string
+  readonly toDatetime?: string
+  readonly byDuration?: string
+  readonly shiftBy?: string
+  readonly execute?: true
+}
+
+async function reset(groupId: string, flags: ResetFlags): Promise<void> {
+  const target = targetOf(flags)
+  await withClient(flags, async client => {
+    const admin = client.admin()
+    const committed = (await admin.listGroupOffsets(groupId)).filter(one => one.offset >= 0)
+    const partitions = await partitionsOf(admin, committed, flags.topic)
+    if (partitions.length === 0)
+      throw new CommandFailure(`${groupId} has committed nothing: say --topic`, ExitCode.usage)
+    const [firsts, ends] = [await find(admin, partitions, 'earliest'), await find(admin, partitions, 'latest')]
+    const wanted = await target(admin, partitions, committed)
+    const plan = partitions.map(({ topic, partition }, index) => {
+      const before = committed.find(one => one.topic === topic && one.partition === partition)?.offset ?? null
+      const within = Math.min(Math.max(wanted[index] ?? 0, firsts[index] ?? 0), ends[index] ?? 0)
+      return { topic, partition, before, after: within }
+    })
+    if (flags.execute) {
+      const results = await admin.alterGroupOffsets(
+        groupId,
+        plan.map(({ topic, partition, after }) => ({ topic, partition, offset: after })),
+      )
+      const failed = results.find(result => result.error !== undefined)
+      if (failed?.error !== undefined) throw failed.error
+    }
+    print({ groupId, executed: flags.execute ?? false, plan }, flags.json, one => {
+      const rows = one.plan.map(row => [row.topic, row.partition, row.before, row.after])
+      const note = one.executed ? 'Done.' : 'Nothing was changed: this is the plan. Say --execute to carry it out.'
+      return `${table(['topic', 'partition', 'committed', 'new'], rows)}\n${note}`
+    })
+  })
+}
+
+async function partitionsOf(
+  admin: Admin,
+  committed: readonly CommittedOffset[],
+  topics: readonly string[],
+): Promise<TopicPartition[]> {
+  if (topics.length === 0) return committed.map(({ topic, partition }) => ({ topic, partition }))
+  const partitions: TopicPartition[] = []
+  for (const described of await admin.describeTopics(topics)) {
+    if (described.error !== undefined) throw described.error
+    for (const { partition } of described.partitions) partitions.push({ topic: described.name, partition })
+  }
+  return partitions
+}
+
+type Target = (
+  admin: Admin,
+  partitions: readonly TopicPartition[],
+  committed: readonly CommittedOffset[],
+) => Promise<(number | null)[]>
+
+function targetOf(flags: ResetFlags): Target {
+  const targets: Target[] = []
+  if (flags.toEarliest) targets.push((admin, partitions) => find(admin, partitions, 'earliest'))
+  if (flags.toLatest) targets.push((admin, partitions) => find(admin, partitions, 'latest'))
+  if (flags.toOffset !== undefined) {
+    const offset = wholeNumber(flags.toOffset, '--to-offset')
+    targets.push(async (_admin, partitions) => partitions.map(() => offset))
+  }
+  if (flags.toDatetime !== undefined)
+    targets.push(byTime(Date.parse(flags.toDatetime), `--to-datetime ${flags.toDatetime}`))
+  if (flags.byDuration !== undefined) targets.push(byTime(Date.now() - durationMs(flags.byDuration), '--by-duration'))
+  if (flags.shiftBy !== undefined) {
+    const shift = Number(flags.shiftBy)
+    if (!Number.isSafeInteger(shift))
+      throw new CommandFailure(`--shift-by ${flags.shiftBy}: a whole number is needed`, ExitCode.usage)
+    targets.push(async (_admin, partitions, committed) =>
+      partitions.map(({ topic, partition }) => {
+        const before = committed.find(one => one.topic === topic && one.partition === partition)
+        return before === undefined ? null : before.offset + shift
+      }),
+    )
+  }
+  if (targets.length !== 1) {
+    throw new CommandFailure(
+      'say one of --to-earliest, --to-latest, --to-offset, --to-datetime, --by-duration, --shift-by',
+      ExitCode.usage,
+    )
+  }
+  return targets[0]
+}
+
+function byTime(ms: number, flag: string): Target {
+  if (Number.isNaN(ms))
+    throw new CommandFailure(`${flag}: a date such as 2026-11-29T08:00:00Z is needed`, ExitCode.usage)
+  return (admin, partitions) => find(admin, partitions, { timestamp: BigInt(ms) })
+}
+
+const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+function durationMs(text: string): number {
+  const match = /^(\d+)([smhd])$/.exec(text)
+  if (match === null) throw new CommandFailure(`--by-duration ${text}: 30s, 15m, 6h or 7d is needed`, ExitCode.usage)
+  return Number(match[1]) * unitMs[match[2]]
+}
+
+async function remove(groupIds: string[], flags: ConnectFlags & { readonly yes?: true }): Promise<void> {
+  await confirm(`Delete ${groupIds.join(', ')} with all committed offsets?`, flags.yes)
+  await withClient(flags, async client => {
+    const results = await client.admin().deleteGroups(groupIds)
+    const failed = results.find(result => result.error !== undefined)
+    if (failed?.error !== undefined) throw failed.error
+    print(
+      groupIds.map(groupId => ({ groupId, deleted: true })),
+      flags.json,
+      all => all.map(one => `${one.groupId} deleted.`).join('\n'),
+    )
+  })
+}
