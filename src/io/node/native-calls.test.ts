@@ -16,7 +16,11 @@ function runProgram(program: string, directory: string): { stdout: string; stder
     const options = JSON.parse(process.env.IO_OPTIONS ?? '{}')
     const io = nodeIo(options)
     ${program}`
-  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', text], { encoding: 'utf8' })
+  // Node 22 needs to be told that it may read TypeScript.
+  const flags = process.execArgv.filter(flag => /strip-types|disable-warning/.test(flag))
+  const { stdout, stderr } = spawnSync(process.execPath, [...flags, '--input-type=module', '-e', text], {
+    encoding: 'utf8',
+  })
   return { stdout, stderr }
 }
 
