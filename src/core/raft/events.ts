@@ -83,7 +83,8 @@ export type Destination =
  *  7. `lostLeadership` takes effect before anything after it: the state machine proposes nothing more.
  *  8. `highWatermark`: everything below it is committed and may be applied. `leaderActive`: this node's own epoch has
  *     committed; once it has applied up to the high watermark it may act as the controller of that epoch, not before.
- *  9. Any failed write or sync is answered by `diskFailed`, never by its completion.
+ *  9. Every `readLog` and `readSnapshot` is answered, also when its connection is gone. What fails of any effect that
+ *     touches the disk is answered by `diskFailed`, never by its completion.
  * 10. `halt` is the last effect ever. Nothing else that is open may leave this process.
  */
 export type QuorumEffect =

@@ -125,7 +125,6 @@ function truncate(replica: Replica, diverging: { epoch: number; endOffset: numbe
   }
   if (endOffset >= replica.log.logEndOffset) return false
   replica.logChange = { type: 'truncate', endOffset }
-  replica.history.truncateTo(endOffset)
   replica.outbox.push({ type: 'truncate', endOffset })
   return true
 }

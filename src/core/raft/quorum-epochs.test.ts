@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ErrorCode } from '../../base/error-code.ts'
 import { responseText } from './simulation/effect-text.ts'
-import { candidateNode, followingNode, leadingNode, loneNode } from './simulation/lone-node.ts'
-import { beginFrom, endFrom, voteFrom } from './simulation/peer-requests.ts'
+import { answer, candidateNode, followingNode, leadingNode, loneNode } from './simulation/lone-node.ts'
+import { fetchAnswer } from './simulation/peer-answers.ts'
+import { beginFrom, endFrom, fetchFrom, voteFrom } from './simulation/peer-requests.ts'
 import { directoryOf, type Player, Scene } from './simulation/scene.ts'
 
 const stateOf = ({ quorum }: Player) => [quorum?.role, quorum?.epoch, quorum?.leaderId]
@@ -33,6 +34,9 @@ test('version 0 of an answer has no room for endpoints', () => {
   const reply = followingNode().ask(beginFrom(3, 2), 0)
   assert.ok(reply?.api === 'beginQuorumEpoch')
   assert.deepEqual(reply.response.nodeEndpoints, [])
+  const fetch = leadingNode().ask(fetchFrom(2, { epoch: 4, log: [11, 4], maxWaitMs: 0 }), 15)
+  assert.ok(fetch?.api === 'fetch')
+  assert.deepEqual([fetch.response.nodeEndpoints, fetch.response.errorCode], [[], 0])
 })
 
 test('two leaders in one epoch stop the node that sees them', () => {
@@ -72,6 +76,14 @@ test('once the leader steps down its followers support others', () => {
   const node = followingNode()
   node.ask(endFrom(2, 3, [3, 1]))
   assert.match(textOf(node, voteFrom(3, { epoch: 3, log: [10, 1], preVote: true })), /granted/)
+})
+
+test('an answer of a leader that stepped down does not put its successor off', () => {
+  const node = followingNode()
+  node.ask(endFrom(2, 3, [3, 1]))
+  answer(node, 2, fetchAnswer({ epoch: 3, leaderId: 2 }))
+  node.scene.advance(500)
+  assert.equal(node.quorum?.role, 'prospective')
 })
 
 test('somebody else does not step down for the leader', () => {

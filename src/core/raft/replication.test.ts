@@ -4,8 +4,8 @@ import { ErrorCode } from '../../base/error-code.ts'
 import type { QuorumEffect } from './events.ts'
 import { responseText } from './simulation/effect-text.ts'
 import { answer, batch, followingNode, leadingNode, loneNode } from './simulation/lone-node.ts'
-import { fetchAnswer } from './simulation/peer-answers.ts'
-import { fetchFrom } from './simulation/peer-requests.ts'
+import { beginAnswer, fetchAnswer } from './simulation/peer-answers.ts'
+import { fetchFrom, voteFrom } from './simulation/peer-requests.ts'
 import { directoryOf, type Player } from './simulation/scene.ts'
 
 const typesSince = (node: Player, from: number) => node.effects.slice(from).map(({ type }) => type)
@@ -165,7 +165,16 @@ test('a voter that does not fetch is told again who leads', () => {
   const node = leadingNode()
   const begins = () => node.effects.filter(effect => effect.type === 'send' && effect.api === 'beginQuorumEpoch').length
   assert.equal(begins(), 2)
-  node.scene.advance(2020)
+  const first = node.effects.find(effect => effect.type === 'send' && effect.api === 'beginQuorumEpoch')
+  assert.ok(first?.type === 'send')
+  node.handle({ type: 'requestFailed', correlationId: first.correlationId })
+  node.scene.advance(20)
+  assert.equal(begins(), 3)
+  // Once it has answered it is told again when it does not fetch for half a fetch timeout.
+  answer(node, 3, beginAnswer({ epoch: 4, leaderId: 1 }))
+  node.scene.advance(900)
+  assert.equal(begins(), 3)
+  node.scene.advance(200)
   assert.equal(begins(), 4)
 })
 
@@ -276,6 +285,16 @@ test('a cut within a batch takes the whole batch', () => {
   assert.ok(fetch?.api === 'fetch' && fetch.request.topics[0].partitions[0].fetchOffset === 0)
 })
 
+test('a node whose log is being cut does not campaign even when its leader is gone', () => {
+  const node = followingNode()
+  node.holdsDisk = true
+  answer(node, 2, fetchAnswer({ epoch: 3, leaderId: 2, diverging: [0, 1] }))
+  node.ask(voteFrom(3, { epoch: 5, log: [5, 0] }))
+  assert.equal(node.quorum?.role, 'unattached')
+  node.scene.advance(10_000)
+  assert.equal(node.quorum?.role, 'unattached')
+})
+
 test('a leader that wants committed records cut stops the node', () => {
   const node = followingNode()
   answer(node, 2, fetchAnswer({ epoch: 3, leaderId: 2, highWatermark: 8 }))
@@ -312,8 +331,10 @@ test('a follower without answers doubts its leader after the fetch timeout, and 
   assert.equal(slow.quorum?.role, 'follower')
   slow.holdsDisk = false
   slow.finishDisk()
-  slow.scene.advance(1999)
-  assert.equal(slow.quorum?.role, 'follower')
+  for (const ms of [0, 1999]) {
+    slow.scene.advance(ms)
+    assert.equal(slow.quorum?.role, 'follower')
+  }
 })
 
 test('a fetch that fails is tried again after a pause, not in a loop', () => {

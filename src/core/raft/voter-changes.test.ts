@@ -143,6 +143,19 @@ test('a leader that is removed commits that without its own log, then resigns', 
   assert.deepEqual([removed.code, node.quorum?.role, node.quorum?.highWatermark], [ErrorCode.none, 'resigned', 12])
 })
 
+test('the high watermark does not fall when the new voters have less', () => {
+  const node = activeLeader()
+  node.ask(fetchFrom(3, { epoch: 4, log: [11, 4] }))
+  node.append(1)
+  node.ask(fetchFrom(2, { epoch: 4, log: [12, 4] }))
+  assert.equal(node.quorum?.highWatermark, 12)
+  ask(node, removeVoter(1))
+  node.handle({ type: 'tick' })
+  assert.equal(node.quorum?.highWatermark, 12)
+  node.ask(fetchFrom(3, { epoch: 4, log: [13, 4] }))
+  assert.equal(node.quorum?.highWatermark, 12)
+})
+
 test('a change that is cut off with the log never was', () => {
   const voters = new VoterSet([1, 2].map(id => voterOfScene(id)))
   const node = followingNode()

@@ -162,7 +162,35 @@ test('a candidate asks only once its own vote is on disk, and its patience start
   node.finishDisk()
   const votes = node.effects.slice(asked).filter(effect => effect.type === 'send' && effect.api === 'vote')
   assert.equal(votes.length, 2)
+  assert.equal(node.quorum?.role, 'candidate')
   assert.equal(node.deadlineMs - node.scene.nowMs, 1000)
+})
+
+test('nobody votes for a candidate that bears its own id', () => {
+  assert.equal(verdict(loneNode(), voteFrom(1, { epoch: 3, log: [50, 2], directoryId: directoryOf(9) })), 'rejected')
+})
+
+test('who doubts its leader does not vote against it in its epoch', () => {
+  const node = followingNode()
+  node.scene.advance(2000)
+  assert.equal(node.quorum?.role, 'prospective')
+  assert.equal(verdict(node, voteFrom(3, { epoch: 3, log: [50, 2] })), 'rejected')
+})
+
+test('a newer epoch without a vote does not put the election off, a vote does', () => {
+  const node = loneNode()
+  const deadlineMs = node.deadlineMs
+  node.scene.advance(500)
+  assert.equal(verdict(node, voteFrom(3, { epoch: 5, log: [5, 1] })), 'rejected')
+  node.scene.drop()
+  node.scene.advance(deadlineMs - node.scene.nowMs)
+  assert.equal(node.quorum?.role, 'prospective')
+
+  const voter = loneNode()
+  voter.scene.advance(900)
+  assert.equal(verdict(voter, voteFrom(3, { epoch: 5, log: [50, 2] })), 'granted')
+  voter.scene.advance(900)
+  assert.equal(voter.quorum?.role, 'unattached')
 })
 
 test('a lost election is followed by a pause, not by the next one', () => {
