@@ -1,6 +1,12 @@
 import type { DiskFile } from '../io/disk.ts'
 import { batchHeaderBytes, batchSizeAt, corrupt, readBatchSize, truncated } from '../records/batch.ts'
-import { type BatchPlace, findBatchProblem, storedLastOffset, storedLeaderEpoch } from './stored-batch.ts'
+import {
+  type BatchPlace,
+  findBatchProblem,
+  isEpochContradicted,
+  storedLastOffset,
+  storedLeaderEpoch,
+} from './stored-batch.ts'
 
 export const scanWindowBytes = 1024 * 1024
 
@@ -62,7 +68,9 @@ function scanWindow(bytes: Buffer, position: number, first: BatchPlace, visit: B
   for (;;) {
     const size = batchSizeAt(bytes, at)
     if (size === truncated) return { length: at, place, problem: undefined, isOver: false }
-    const problem = size === corrupt ? 'there is no batch here' : findBatchProblem(bytes, at, size, place)
+    let problem = size === corrupt ? 'there is no batch here' : findBatchProblem(bytes, at, size, place)
+    if (problem === undefined && isEpochContradicted(bytes, at, size, place))
+      problem = 'the next batch is of an older epoch'
     if (problem !== undefined) return { length: at, place, problem, isOver: true }
     const isOver = visit(bytes, at, position + at, size) === 'stop'
     place = placeAfter(bytes, at, place)
@@ -72,7 +80,9 @@ function scanWindow(bytes: Buffer, position: number, first: BatchPlace, visit: B
 }
 
 /** Where the batch belongs that follows the one at `at`. */
-export function placeAfter(bytes: Buffer, at: number, { to, isContiguous, minLeaderEpoch }: BatchPlace): BatchPlace {
+export function placeAfter(bytes: Buffer, at: number, place: BatchPlace): BatchPlace {
+  const { to, isContiguous, epochs, areEpochsComplete } = place
   const from = storedLastOffset(bytes, at) + 1
-  return { from, to, isContiguous, minLeaderEpoch: Math.max(minLeaderEpoch, storedLeaderEpoch(bytes, at)) }
+  const minLeaderEpoch = Math.max(place.minLeaderEpoch, storedLeaderEpoch(bytes, at))
+  return { from, to, isContiguous, minLeaderEpoch, epochs, areEpochsComplete }
 }

@@ -165,6 +165,7 @@ class DirectoryLoader implements LoadedDirectory {
       isPageCacheKept: this.#isPageCacheKept,
       recoveryPoint: this.#recoveryPoints.get(name) ?? 0,
       logStartOffset: this.#logStarts.get(name) ?? 0,
+      isLogStartKnown: this.#logStarts.has(name),
       highWatermark: this.#highWatermarks.get(name) ?? 0,
       cleanEnd: this.#cleanEnds?.get(name),
       cleanedOffset: this.#cleaned.get(name) ?? 0,

@@ -99,8 +99,7 @@ export class LogAppender {
     const state = this.#state
     if (state.isAbandoned) return
     const { segment, mark, fromOffset } = first
-    for (const dropped of state.segments.removeAfter(segment))
-      assert(!dropped.isOnDisk, 'a new segment waits for the old')
+    for (const dropped of state.segments.removeAfter(segment)) this.#drop(dropped)
     segment.isSealed = false
     segment.restore(mark)
     state.producers.rollBack(fromOffset)
@@ -110,6 +109,19 @@ export class LogAppender {
     state.directory.writeFailed(error)
     if (!state.directory.isOffline && segment.file !== undefined) this.#cut(segment, mark.sizeBytes)
     state.listener.appendsFailed({ fromOffset, isOffline: state.directory.isOffline })
+  }
+
+  /** A new segment waits for the writes to the one before it, so its file, if it has been made already, is empty. */
+  #drop(segment: Segment): void {
+    if (!segment.isOnDisk) return
+    const { context, directory } = this.#state
+    context.openFiles.close(segment)
+    try {
+      context.disk.rename(segment.filePath, `${segment.filePath}.deleted`)
+    } catch (error) {
+      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      directory.fail(error)
+    }
   }
 
   #cut(segment: Segment, sizeBytes: number): void {

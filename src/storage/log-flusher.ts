@@ -106,6 +106,7 @@ export class LogFlusher {
     const state = this.#state
     try {
       do {
+        if (!state.hasFiles) break
         const target = state.written
         const { removals } = state.segments
         await this.#syncUpTo(target)

@@ -25,6 +25,7 @@ import { indexedPosition } from './segment-locator.ts'
 import { scanSegment } from './segment-scan.ts'
 import type { StorageContext } from './storage-context.ts'
 import type { Damage } from './storage-faults.ts'
+import { anyPlace } from './stored-batch.ts'
 
 export interface LoadRequest {
   readonly topicId: Uuid
@@ -40,6 +41,8 @@ export interface LoadRequest {
   /** Of the checkpoints; 0 where they do not say. */
   readonly recoveryPoint: number
   readonly logStartOffset: number
+  /** The checkpoint does say where the log starts. */
+  readonly isLogStartKnown: boolean
   readonly highWatermark: number
   /** Below it the cleaner has been at work, also if the topic is not compacted any more. */
   readonly cleanedOffset: number
@@ -88,7 +91,15 @@ export function newLog(
 
 function homeOf(path: string, config: LogConfig, cleanedOffset: number): LogHome {
   const gapsBelow = config.isCompacted ? Number.POSITIVE_INFINITY : cleanedOffset
-  return { path, indexIntervalBytes: config.indexIntervalBytes, gapsBelow, requestFlush: () => undefined }
+  const { indexIntervalBytes } = config
+  return {
+    path,
+    indexIntervalBytes,
+    gapsBelow,
+    epochs: undefined,
+    areEpochsComplete: false,
+    requestFlush: () => undefined,
+  }
 }
 
 /** The topic id that a partition's directory says; undefined when it says none. Throws `DiskError`. */
@@ -105,6 +116,7 @@ export async function loadLog(context: StorageContext, request: LoadRequest): Pr
   const segments = listSegments(context, home, plan, request.logStartOffset)
   const producers = new ProducerStates()
   const epochs = readEpochs(context, segments, path)
+  home.epochs = epochs && LeaderEpochs.from(epochs.entries)
   const isKnown =
     request.isClean && epochs !== undefined && (await findCleanEnd(context, segments, producers, plan, request))
   const log = { segments, producers, epochs: epochs ?? new LeaderEpochs() }
@@ -112,6 +124,7 @@ export async function loadLog(context: StorageContext, request: LoadRequest): Pr
   else if (needsReplay(log, request)) await replayEnded(context, log, request.highWatermark)
   if (segments.active.nextOffset < request.logStartOffset) beginAnew(context, home, log, request.logStartOffset)
   for (const segment of segments.all) context.openFiles.close(segment)
+  tellMissingStart(segments, request)
   const logEndOffset = segments.active.nextOffset
   const logStartOffset = Math.min(Math.max(request.logStartOffset, segments.first.baseOffset), logEndOffset)
   return {
@@ -126,6 +139,13 @@ export async function loadLog(context: StorageContext, request: LoadRequest): Pr
     recoveryPoint: isKnown ? logEndOffset : Math.min(request.recoveryPoint, logEndOffset),
     isSettled: isKnown,
   }
+}
+
+/** The log start is saved before segments are removed, so what lies between was lost otherwise. */
+function tellMissingStart({ first }: SegmentList, { isLogStartKnown, logStartOffset, damageFound }: LoadRequest): void {
+  if (!isLogStartKnown || first.baseOffset <= logStartOffset) return
+  const reason = `the segments from the log start, offset ${logStartOffset}, up to this one are missing`
+  damageFound({ path: first.filePath, position: 0, length: undefined, offset: logStartOffset, reason })
 }
 
 /**
@@ -188,7 +208,7 @@ async function completeOperations(context: StorageContext, path: string): Promis
 async function endOfSwap(disk: Disk, path: string, baseOffset: number): Promise<number> {
   const file = disk.open(path, 'read')
   try {
-    const place = { from: baseOffset, to: Number.POSITIVE_INFINITY, isContiguous: false, minLeaderEpoch: 0 }
+    const place = { ...anyPlace, from: baseOffset }
     const scan = await scanBatches(file, { position: 0, end: file.sizeBytes, place }, () => undefined)
     return scan.place.from
   } finally {

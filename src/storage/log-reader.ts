@@ -19,7 +19,7 @@ import { confirmEntry, loadIndexes, rebuildIndexes } from './segment-indexes.ts'
 import type { LogPosition, SegmentList } from './segment-list.ts'
 import { indexedPosition, locate } from './segment-locator.ts'
 import type { StorageContext } from './storage-context.ts'
-import { type BatchPlace, findBatchProblem, isLegacy, storedLastOffset, storedLeaderEpoch } from './stored-batch.ts'
+import { type BatchPlace, findBatchProblem, storedLastOffset } from './stored-batch.ts'
 import type { TailCache } from './tail-cache.ts'
 
 /** Where a read ends at the latest. */
@@ -34,7 +34,6 @@ export type ReadResult = LogRead<FileRange> | ReadRefusal
 /** Bytes of a cold read: what is read and checked at once when the first batch is not larger. */
 const coldReadBytes = 1024 * 1024
 const maxRetries = 8
-const wrongEpoch = 'the batch is not of the leader epoch that wrote this offset'
 
 /** Reads of one log. What is at or above the limit that a read is given is never part of the answer. */
 export class LogReader {
@@ -56,7 +55,8 @@ export class LogReader {
     assert(request.offset < limitOffset, 'a read begins below its limit')
     const start = this.#findNow(request.offset)
     const limit = start === undefined ? undefined : this.#limitNow(start.segment, limitOffset)
-    if (start === undefined || limit === undefined) return this.#readLater(request, limitOffset)
+    if (start === undefined || limit === undefined || start.position >= limit)
+      return this.#readLater(request, limitOffset)
     if (!start.segment.verified.covers(start.position, start.position + 1)) return this.#readLater(request, limitOffset)
     if (request.isolation === 'lastStableOffset' && !this.#hasAbortedInMemory(start.segment)) {
       return this.#readLater(request, limitOffset)
@@ -92,11 +92,12 @@ export class LogReader {
     return this.tail?.find(limitOffset)?.position
   }
 
-  /** The end of a segment is the beginning of the next. */
-  #inNextSegment(place: LogPosition): LogPosition {
+  /** The end of a segment is the beginning of the next, unless batches are missing between them. */
+  #inNextSegment(place: LogPosition): LogPosition | undefined {
     if (place.position < place.segment.sizeBytes) return place
     const next = this.#segments.after(place.segment)
-    return next === undefined ? place : { offset: place.offset, segment: next, position: 0 }
+    if (next === undefined) return place
+    return next.baseOffset === place.offset ? { offset: place.offset, segment: next, position: 0 } : undefined
   }
 
   #answer(request: ReadRequest, start: LogPosition, limit: Limit, limitOffset: number): ReadResult {
@@ -192,9 +193,10 @@ export class LogReader {
       }
       const from = indexedPosition(segment, request.offset)
       const known = segment.verified.endOfCover(from)
-      const start = known > from ? await locate(file, from, request.offset, known) : { isFound: true, position: from }
+      const unread = { isFound: true, position: from, expectedOffset: from === 0 ? segment.baseOffset : undefined }
+      const start = known > from ? await locate(file, from, request.offset, known) : unread
       if (!start.isFound) return this.#damaged(segment, start.position, request.offset, 'there is no batch here')
-      if (start.position >= known) return await this.#readCold(request, segment, file, start.position, limitOffset)
+      if (start.position >= known) return await this.#readCold(request, segment, file, start, limitOffset)
       const limit = await this.#findLimit(segment, file, from, limitOffset)
       if (start.position >= limit.position) return nothing(request)
       return this.#answer(request, { offset: request.offset, segment, position: start.position }, limit, limitOffset)
@@ -220,31 +222,34 @@ export class LogReader {
 
   /**
    * The first read of bytes that this process has not checked: they come through the pool, every whole batch is checked, and
-   * only whole ones are handed out. `from` is where a batch begins that is not after the one asked for.
+   * only whole ones are handed out. It begins at a batch that is not after the one asked for; where what comes before it is
+   * known, so is its offset.
    */
   async #readCold(
     request: ReadRequest,
     segment: Segment,
     file: DiskFile,
-    from: number,
+    { position: from, expectedOffset }: { position: number; expectedOffset: number | undefined },
     limitOffset: number,
   ): Promise<ReadResult | 'beyond'> {
     let position = from
     let wanted = coldReadBytes
     const { isContiguous, ...first } = segment.placeOfFirst()
     // The read may begin at any batch of the segment; after that one it is known what follows.
-    let place = { ...first, to: segment.nextOffset, isContiguous: false }
+    const isKnown = expectedOffset !== undefined
+    let place = {
+      ...first,
+      to: segment.nextOffset,
+      from: expectedOffset ?? first.from,
+      isContiguous: isContiguous && isKnown,
+    }
     for (;;) {
       const end = this.#writtenEnd(segment)
       if (position >= end) return 'beyond'
       const bytes = await file.read(position, Math.min(wanted, end - position))
       const walk = walkCold(bytes, place, request, { limitOffset, isContiguous })
-      const checked = this.#checkEpochs(bytes, walk.checked)
-      segment.verified.add(position, position + checked)
-      if (walk.length > 0 && walk.start + walk.length <= checked) {
-        return this.#handOut(request, segment, bytes, position, walk, limitOffset)
-      }
-      if (checked < walk.checked) return this.#damaged(segment, position + checked, request.offset, wrongEpoch)
+      segment.verified.add(position, position + walk.checked)
+      if (walk.length > 0) return this.#handOut(request, segment, bytes, position, walk, limitOffset)
       if (walk.isOver) return nothing(request)
       place = walk.place
       const problem =
@@ -275,19 +280,6 @@ export class LogReader {
     this.#hints.add({ offset: nextOffset, segment, position: end })
     const abortedTransactions = this.#aborted(request, segment, end, limitOffset)
     return { type: 'read', parts: [bytes.subarray(start, start + length)], byteLength: length, abortedTransactions }
-  }
-
-  /**
-   * How many of the bytes, which are whole batches, are of the leader epochs that this log knows. The CRC does not cover the
-   * epoch of a batch.
-   */
-  #checkEpochs(bytes: Buffer, length: number): number {
-    const { epochs } = this.#state
-    for (let at = 0; at < length; at += readBatchSize(bytes, at)) {
-      const known = epochs.epochAt(readBaseOffset(bytes, at))
-      if (known >= 0 && storedLeaderEpoch(bytes, at) !== known && !isLegacy(bytes, at)) return at
-    }
-    return length
   }
 
   /** The position of the first batch after damage, if it is known and does not begin above the offset. */

@@ -62,6 +62,7 @@ async function recoverSegment(
 ): Promise<boolean> {
   const assignEpoch = (bytes: Buffer, at: number) => {
     const leaderEpoch = readPartitionLeaderEpoch(bytes, at)
+    if (leaderEpoch < epochs.latestEpoch) dropFalseEpoch(request, segments, epochs, leaderEpoch)
     epochs.assign({ leaderEpoch, startOffset: readBaseOffset(bytes, at) })
   }
   const { read, damaged } = await readSegment(context, segment, producers, Number.POSITIVE_INFINITY, assignEpoch)
@@ -85,6 +86,17 @@ async function recoverSegment(
   segment.adopt(kept)
   segment.sizeBytes = cut.position
   return true
+}
+
+/** The last batch of an earlier segment said an epoch that cannot be, since an older one goes on after it. */
+function dropFalseEpoch(request: LoadRequest, segments: SegmentList, epochs: LeaderEpochs, leaderEpoch: number): void {
+  const dropped = epochs.dropNewerThan(leaderEpoch)
+  if (dropped === undefined) return
+  const segment = segments.floor(dropped.startOffset)
+  // It is looked at again when it is read, and then its epoch is known to be another.
+  segment.verified.truncate(0)
+  const reason = `the batch has leader epoch ${dropped.leaderEpoch}, but epoch ${leaderEpoch} goes on after it`
+  request.damageFound({ path: segment.filePath, position: 0, length: undefined, offset: dropped.startOffset, reason })
 }
 
 /** Batches that are missing between the end of a segment and the next one. */

@@ -90,6 +90,8 @@ export class LogState {
     this.segments = loaded.segments
     this.producers = loaded.producers
     this.epochs = loaded.epochs
+    this.home.epochs = loaded.epochs
+    this.home.areEpochsComplete = true
     this.config = loaded.config
     this.logStartOffset = loaded.logStartOffset
     this.highWatermark = loaded.highWatermark

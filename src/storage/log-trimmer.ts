@@ -20,6 +20,8 @@ export class LogTrimmer {
   readonly #flusher: LogFlusher
   readonly #appender: LogAppender
   #isRetaining = false
+  /** Segments that are no longer part of the log, oldest first, and whose files are still there. */
+  readonly #taken: Segment[] = []
 
   constructor(state: LogState, reader: LogReader, flusher: LogFlusher, appender: LogAppender) {
     this.#state = state
@@ -52,7 +54,8 @@ export class LogTrimmer {
       this.#appender.roll()
       count = Math.min(count, segments.all.length - 1)
     }
-    if (count > 0) await this.#removeOldest(count)
+    if (count > 0) await this.#takeOldest(count)
+    await this.#removeTaken()
   }
 
   #countExpired(wallMs: number): number {
@@ -81,14 +84,42 @@ export class LogTrimmer {
     }
   }
 
-  async #removeOldest(count: number): Promise<void> {
+  async #takeOldest(count: number): Promise<void> {
     const state = this.#state
     const { segments } = state
-    const newStart = segments.all[count].baseOffset
-    this.#moveStart(Math.max(newStart, state.logStartOffset))
-    const removed = segments.removeFirst(count)
+    const first = segments.all[count]
+    await this.#makeActiveFile()
+    // The log may have been cut meanwhile.
+    const before = segments.indexOf(first)
+    if (before <= 0 || !state.isUsable) return
+    this.#moveStart(Math.max(first.baseOffset, state.logStartOffset))
+    this.#taken.push(...segments.removeFirst(before))
     this.#reader.forget(state.nextOffset)
-    await this.#removeFiles(removed)
+  }
+
+  /**
+   * The oldest first, and none before those that are older: what a crash or a fault leaves of them goes on where the log
+   * begins. The log start is saved before, or it would be lower after a crash.
+   */
+  async #removeTaken(): Promise<void> {
+    if (this.#taken.length === 0) return
+    await this.#state.directory.saveLogStarts()
+    while (this.#taken.length > 0 && this.#state.hasFiles) {
+      await this.#removeFiles([this.#taken[0]])
+      this.#taken.shift()
+    }
+  }
+
+  /** The name of a new segment's file is all that says where a log goes on whose older segments are gone. */
+  async #makeActiveFile(): Promise<void> {
+    const { segments, context } = this.#state
+    const { active } = segments
+    if (!active.isOnDisk) {
+      context.openFiles.use(active)
+      active.isOnDisk = true
+      this.#state.nameChanges++
+    }
+    await this.#flusher.flush()
   }
 
   moveLogStart(offset: number): Promise<void> {

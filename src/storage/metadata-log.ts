@@ -47,6 +47,7 @@ export async function openMetadataLog(
     isClean: false,
     isPageCacheKept: false,
     ...offsets,
+    isLogStartKnown: false,
     highWatermark: 0,
     cleanedOffset: 0,
     cleanEnd: undefined,

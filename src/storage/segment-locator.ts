@@ -10,6 +10,8 @@ const stepBytes = 8 * 1024
 export interface Located {
   readonly isFound: boolean
   readonly position: number
+  /** The offset after the batch before this position; undefined when none was looked at. */
+  readonly expectedOffset: number | undefined
 }
 
 /** Where to begin to look for an offset, as the index says. */
@@ -25,30 +27,34 @@ export function indexedPosition(segment: Segment, offset: number): number {
  */
 export async function locate(file: DiskFile, from: number, offset: number, end: number): Promise<Located> {
   let position = from
+  let expectedOffset: number | undefined
   while (position < end) {
     const bytes = await file.read(position, Math.min(stepBytes, end - position))
     const step = walk(bytes, position, offset, end)
-    if (step.type === 'found') return { isFound: true, position: step.position }
-    if (step.type === 'lost') return { isFound: false, position: step.position }
     position = step.position
+    expectedOffset = step.expectedOffset ?? expectedOffset
+    if (step.type !== 'onwards') return { isFound: step.type === 'found', position, expectedOffset }
   }
-  return { isFound: true, position: end }
+  return { isFound: true, position: end, expectedOffset }
 }
 
 interface Step {
   readonly type: 'found' | 'lost' | 'onwards'
   readonly position: number
+  readonly expectedOffset: number | undefined
 }
 
 function walk(bytes: Buffer, position: number, offset: number, end: number): Step {
   let at = 0
+  let expectedOffset: number | undefined
   while (bytes.length - at >= batchHeaderBytes) {
     const size = batchSizeAt(bytes, at, end - position)
-    if (size <= 0) return { type: 'lost', position: position + at }
-    if (storedLastOffset(bytes, at) >= offset) return { type: 'found', position: position + at }
+    if (size <= 0) return { type: 'lost', position: position + at, expectedOffset }
+    const lastOffset = storedLastOffset(bytes, at)
+    if (lastOffset >= offset) return { type: 'found', position: position + at, expectedOffset }
+    expectedOffset = lastOffset + 1
     at += size
   }
-  if (at === 0 || (batchSizeAt(bytes, at) === corrupt && at < bytes.length))
-    return { type: 'lost', position: position + at }
-  return { type: 'onwards', position: position + at }
+  const isLost = at === 0 || (at < bytes.length && batchSizeAt(bytes, at) === corrupt)
+  return { type: isLost ? 'lost' : 'onwards', position: position + at, expectedOffset }
 }

@@ -1,5 +1,6 @@
 import { assert } from '../base/assert.ts'
 import { type SegmentFileKind, segmentFileName } from '../core/log/file-names.ts'
+import type { LeaderEpochs } from '../core/log/leader-epochs.ts'
 import { OffsetIndex } from '../core/log/offset-index.ts'
 import { TimeIndex } from '../core/log/time-index.ts'
 import type { AbortedTransactionEntry } from '../core/log/transaction-index.ts'
@@ -16,6 +17,9 @@ export interface LogHome {
   indexIntervalBytes: number
   /** Below this offset the cleaner may have left out records: it is Infinity for a compacted topic. */
   gapsBelow: number
+  /** What batches are compared with: while the log is recovered, only what its file said. */
+  epochs: LeaderEpochs | undefined
+  areEpochsComplete: boolean
   /** The log's own; nothing before it is opened. */
   requestFlush: () => void
 }
@@ -132,6 +136,8 @@ export class Segment implements FileUser {
       to: this.isSealed ? this.nextOffset : Number.POSITIVE_INFINITY,
       isContiguous: this.baseOffset >= this.home.gapsBelow,
       minLeaderEpoch: 0,
+      epochs: this.home.epochs,
+      areEpochsComplete: this.home.areEpochsComplete,
     }
   }
 

@@ -1,4 +1,6 @@
+import type { LeaderEpochs } from '../core/log/leader-epochs.ts'
 import {
+  batchSizeAt,
   isCrcValid,
   readBaseOffset,
   readLastOffset,
@@ -44,7 +46,20 @@ export interface BatchPlace {
   readonly isContiguous: boolean
   /** Its leader epoch is not below this. */
   readonly minLeaderEpoch: number
+  /** Which epoch wrote which offset, as far as that is known without the batches. */
+  readonly epochs: LeaderEpochs | undefined
+  /** No epoch is missing there: otherwise newer ones may follow the last. */
+  readonly areEpochsComplete: boolean
 }
+
+export const anyPlace: BatchPlace = Object.freeze({
+  from: 0,
+  to: Number.POSITIVE_INFINITY,
+  isContiguous: false,
+  minLeaderEpoch: 0,
+  epochs: undefined,
+  areEpochsComplete: false,
+})
 
 /** Why the bytes are no batch for this place; undefined when they are one. The batch is whole: `size` bytes at `at`. */
 export function findBatchProblem(bytes: Buffer, at: number, size: number, place: BatchPlace): string | undefined {
@@ -57,9 +72,30 @@ export function findBatchProblem(bytes: Buffer, at: number, size: number, place:
   }
   if (!(baseOffset >= place.from)) return `the batch has offset ${baseOffset}, below ${place.from}`
   if (!(lastOffset < place.to)) return `the batch reaches offset ${lastOffset}, beyond ${place.to}`
-  const leaderEpoch = storedLeaderEpoch(bytes, at)
-  if (leaderEpoch >= 0 && leaderEpoch < place.minLeaderEpoch) {
+  return findEpochProblem(storedLeaderEpoch(bytes, at), baseOffset, place)
+}
+
+function findEpochProblem(leaderEpoch: number, baseOffset: number, place: BatchPlace): string | undefined {
+  if (leaderEpoch < 0) return undefined
+  if (leaderEpoch < place.minLeaderEpoch)
     return `the batch has leader epoch ${leaderEpoch}, below ${place.minLeaderEpoch}`
-  }
-  return undefined
+  const known = place.epochs?.epochAt(baseOffset) ?? -1
+  if (known < 0 || known === leaderEpoch) return undefined
+  const isNewer = !place.areEpochsComplete && known === place.epochs?.latestEpoch && leaderEpoch > known
+  return isNewer ? undefined : `the batch has leader epoch ${leaderEpoch}, but ${known} wrote offset ${baseOffset}`
+}
+
+/**
+ * Whether the batch after the one at `at` shows that the latter's epoch is wrong: epochs never fall, and it goes back to the
+ * one before. Asked where an epoch begins that nothing else tells of.
+ */
+export function isEpochContradicted(bytes: Buffer, at: number, size: number, place: BatchPlace): boolean {
+  const leaderEpoch = storedLeaderEpoch(bytes, at)
+  if (place.areEpochsComplete || leaderEpoch <= place.minLeaderEpoch) return false
+  const next = at + size
+  const nextSize = batchSizeAt(bytes, next)
+  if (nextSize <= 0 || isLegacy(bytes, next) || !isCrcValid(bytes, next, nextSize)) return false
+  if (readBaseOffset(bytes, next) !== storedLastOffset(bytes, at) + 1) return false
+  const nextEpoch = storedLeaderEpoch(bytes, next)
+  return nextEpoch >= place.minLeaderEpoch && nextEpoch < leaderEpoch
 }

@@ -72,6 +72,13 @@ test('cuts take away what begins beyond them', () => {
   assert.equal(epochs.truncateFromStart(25), false)
 })
 
+test('an epoch that an older one follows never was', () => {
+  const epochs = epochsOf([2, 10], [4, 20], [9, 25])
+  assert.deepEqual(epochs.dropNewerThan(3), { leaderEpoch: 4, startOffset: 20 })
+  assert.deepEqual(startsOf(epochs), [[2, 10]])
+  assert.equal(epochs.dropNewerThan(2), undefined)
+})
+
 test('the file is read back; one that is damaged is refused', () => {
   const epochs = epochsOf([2, 10], [4, 20])
   assert.equal(epochs.encode().toString(), '0\n2\n2 10\n4 20\n')

@@ -95,6 +95,12 @@ export class LeaderEpochs {
     this.#entries.length = length
   }
 
+  /** Takes out epochs above this one: batches that follow them are of it, so they never were. Answers the first of them. */
+  dropNewerThan(leaderEpoch: number): EpochStart | undefined {
+    const first = this.#entries.findIndex(entry => entry.leaderEpoch > leaderEpoch)
+    return first < 0 ? undefined : this.#entries.splice(first)[0]
+  }
+
   /** The log is cut at `endOffset`. Answers whether anything changed. */
   truncateFromEnd(endOffset: number): boolean {
     const before = this.#entries.length
