@@ -221,6 +221,7 @@ export class Broker {
     await this.#openLogs()
     await this.#listen()
     await this.#register()
+    this.#server!.serve()
     if (!this.#hasFailed) this.#state = brokerState.running
   }
 
@@ -451,8 +452,9 @@ export class Broker {
       frameTimeoutMs: config.millraceFrameTimeoutMs,
       slowReaderTimeoutMs: config.millraceSlowReaderTimeoutMs,
       failed: error => this.fail(error),
-      maxConnections: config.maxConnections,
-      maxConnectionsOf: address => config.maxConnectionsPerIpOverrides.get(address) ?? config.maxConnectionsPerIp,
+      maxConnections: () => this.#config.maxConnections,
+      maxConnectionsOf: address =>
+        this.#config.maxConnectionsPerIpOverrides.get(address) ?? this.#config.maxConnectionsPerIp,
     })
     this.#server = server
     for (const listener of config.brokerListeners) {

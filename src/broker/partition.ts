@@ -111,16 +111,17 @@ export class Partition implements PartitionLogListener {
 
   /** Takes a client's batch. The item is decided now or later. Its bytes are kept only when they must wait. */
   produce(item: ProduceItem): void {
+    const { request } = item.produce
     if (this.#queue.length > 0) {
-      item.produce.request.keepBody()
+      item.batch = request.keep(item.batch)
       this.#queue.push(item)
       return
     }
     const unpacking = this.#tryAppend(item, undefined)
     if (unpacking === undefined) return
-    item.produce.request.keepBody()
+    item.batch = request.keep(item.batch)
     this.#queue.push(item)
-    this.#unpack(unpacking)
+    this.#unpack({ ...unpacking, input: request.keep(unpacking.input) })
   }
 
   /** Whether a write with acks=all may be taken now. */
