@@ -15,8 +15,9 @@ export function fetchBody(
   config: Pick<ConsumerConfig, 'fetchMaxWaitMs' | 'fetchMinBytes' | 'isReadCommitted'>,
   { maxBytes, rackId }: { readonly maxBytes: number; readonly rackId: string },
 ): Input<typeof fetchRequest> {
-  const ids = new Map<string, Uuid>()
-  for (const { topic, topicId } of [...session.partitions, ...session.forgotten]) ids.set(topic, topicId)
+  // A topic that was created anew is in both, with another id in each.
+  const wantedIds = new Map(session.partitions.map(({ topic, topicId }) => [topic, topicId]))
+  const forgottenIds = new Map(session.forgotten.map(({ topic, topicId }) => [topic, topicId]))
   const topics = byTopic(session.partitions, partitionBody)
   const forgotten = byTopic(session.forgotten, ({ partition }) => partition)
   return {
@@ -26,12 +27,10 @@ export function fetchBody(
     isolationLevel: config.isReadCommitted ? 1 : 0,
     sessionId: session.sessionId,
     sessionEpoch: session.sessionEpoch,
-    topics: topics.map(({ name, partitions }) => ({ topic: name, topicId: ids.get(name)!, partitions })),
-    forgottenTopicsData: forgotten.map(({ name, partitions }) => ({
-      topic: name,
-      topicId: ids.get(name)!,
-      partitions,
-    })),
+    topics: topics.map(({ name, partitions }) => ({ topic: name, topicId: wantedIds.get(name)!, partitions })),
+    forgottenTopicsData: forgotten.map(({ name, partitions }) => {
+      return { topic: name, topicId: forgottenIds.get(name)!, partitions }
+    }),
     rackId,
   }
 }

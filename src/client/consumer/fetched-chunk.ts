@@ -70,7 +70,10 @@ export class FetchedChunk {
     this.#aborted = [...(options.abortedTransactions ?? [])].sort((a, b) => a.firstOffset - b.firstOffset)
   }
 
-  /** Checks the batches. A truncated one at the end is left out: brokers cut there. undefined: there is no whole batch. */
+  /**
+   * Checks the batches. A truncated one at the end is left out: brokers cut there. So is a bad one behind good ones: the
+   * next fetch begins with it, and finds the fault. undefined: there is no whole batch.
+   */
   static scan(options: ChunkOptions): FetchedChunk | ChunkFault | undefined {
     const { bytes } = options
     let at = 0
@@ -79,12 +82,10 @@ export class FetchedChunk {
     for (;;) {
       const size = batch.batchSizeAt(bytes, at)
       if (size === batch.truncated) break
-      if (size === batch.corrupt) return fault(lastOffset + 1, 'the bytes are no record batch')
-      const offset = batch.readBaseOffset(bytes, at)
-      if (options.checksCrcs && !isSound(bytes, at, size)) return fault(offset, 'the CRC of the batch is wrong')
-      const last = lastOffsetAt(bytes, at)
-      if (!(last > lastOffset && last < Number.POSITIVE_INFINITY)) return fault(offset, 'offsets do not grow')
-      lastOffset = last
+      const found = faultOf(bytes, at, size, lastOffset, options.checksCrcs)
+      if (found !== undefined && at === 0) return found
+      if (found !== undefined) break
+      lastOffset = lastOffsetAt(bytes, at)
       leaderEpoch = isLegacy(bytes, at) ? -1 : batch.readPartitionLeaderEpoch(bytes, at)
       at += size
     }
@@ -189,6 +190,20 @@ export class FetchedChunk {
     }
     return batch.isTransactional(bytes, at) && this.#abortedProducers.has(producerId)
   }
+}
+
+function faultOf(
+  bytes: Buffer,
+  at: number,
+  size: number,
+  lastOffset: number,
+  checksCrcs: boolean,
+): ChunkFault | undefined {
+  if (size === batch.corrupt) return fault(lastOffset + 1, 'the bytes are no record batch')
+  const offset = batch.readBaseOffset(bytes, at)
+  if (checksCrcs && !isSound(bytes, at, size)) return fault(offset, 'the CRC of the batch is wrong')
+  const last = lastOffsetAt(bytes, at)
+  return last > lastOffset && last < Number.POSITIVE_INFINITY ? undefined : fault(offset, 'offsets do not grow')
 }
 
 const tooLargeText = 'its records unpack to more than maxUncompressedBytes'
