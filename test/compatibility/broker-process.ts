@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { openSync, readFileSync } from 'node:fs'
+import { openSync } from 'node:fs'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
@@ -13,6 +13,8 @@ export interface BrokerProcess extends AsyncDisposable {
   readonly pids: readonly number[]
   /** The log directory of each broker: topic folders lie directly in it. */
   readonly logDirs: readonly string[]
+  /** What the first broker printed since it was last started. */
+  output(): string
   /** Ends the brokers and resolves when they are gone. The data stays. */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
   /**
@@ -27,12 +29,9 @@ export function openLog(path: string): number {
   return openSync(path, 'w')
 }
 
-export function tail(path: string, lines = 20): string {
-  try {
-    return readFileSync(path, 'utf8').trimEnd().split('\n').slice(-lines).join('\n')
-  } catch {
-    return ''
-  }
+/** The last lines of what a broker printed. */
+export function tail(output: string, lines = 20): string {
+  return output.trimEnd().split('\n').slice(-lines).join('\n')
 }
 
 /** Asks every few milliseconds. `what` names what is waited for when it does not come. */

@@ -78,6 +78,11 @@ export class DriverProcess {
     return this.events.findLast(event => event.event === 'assigned')?.partitions ?? []
   }
 
+  /** The last that it had to say on standard error. */
+  get said(): string {
+    return this.#stderr.trim()
+  }
+
   /** Closes the driver's standard input, which asks a member to leave. */
   askToStop(): void {
     this.#child.stdin!.end()

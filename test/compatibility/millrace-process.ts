@@ -77,10 +77,15 @@ export class MillraceProcess implements BrokerProcess {
     closeSync(output)
     this.#child = child
     if (!ready) return
-    await until('Millrace to accept a connection', async () => {
-      if (child.exitCode !== null) throw new Error(`Millrace ended at its start:\n${tail(this.#outputFile)}`)
-      return await accepts(this.bootstrap)
-    })
+    try {
+      await until('Millrace to accept a connection', async () => {
+        if (child.exitCode !== null) throw new Error(`Millrace ended with ${child.exitCode}`)
+        return await accepts(this.bootstrap)
+      })
+    } catch (error) {
+      await this.stop('SIGKILL')
+      throw new Error(`${(error as Error).message}; it said:\n${tail(this.output())}`)
+    }
   }
 
   async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {

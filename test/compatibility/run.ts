@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import type { BrokerProcess } from './broker-process.ts'
+import { type BrokerProcess, tail } from './broker-process.ts'
 import { exitOnSignals } from './child-process.ts'
 import { CLIENTS, type Client } from './clients.ts'
 import { KafkaOracle } from './kafka/kafka-oracle.ts'
@@ -83,6 +83,8 @@ async function runAll(): Promise<Outcome[]> {
       await eachOf(subjects, subject => record(found, subject, name, () => runAgain(subject)))
     }
     await broker.stop()
+    if (found.some(({ result }) => result === 'failed'))
+      console.log(`\nThe broker's last words:\n${tail(broker.output())}`)
   })
   return found
 }

@@ -114,7 +114,8 @@ export class KafkaOracle implements BrokerProcess {
 
   async #started(node: Node, child: ChildProcess): Promise<void> {
     await until(`Kafka node ${node.id} to start`, () => {
-      if (child.exitCode !== null) throw new Error(`Kafka ended at its start:\n${tail(node.outputFile)}`)
+      if (child.exitCode !== null)
+        throw new Error(`Kafka ended at its start:\n${tail(readFileSync(node.outputFile, 'utf8'))}`)
       return readFileSync(node.outputFile, 'utf8').includes('Kafka Server started')
     })
   }
