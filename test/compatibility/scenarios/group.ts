@@ -1,4 +1,4 @@
-import { tail, until } from '../broker-process.ts'
+import { until } from '../broker-process.ts'
 import { checkOnce } from '../check-records.ts'
 import { DriverProcess, drive } from '../driver-process.ts'
 import { type Assignor, expectedRecords, type Job } from '../job.ts'
