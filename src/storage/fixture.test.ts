@@ -62,6 +62,7 @@ export class Host {
   io!: SimulatedIo
   context!: StorageContext
   directories!: LogDirectories
+  #others = 0
 
   constructor(options: HostOptions = {}) {
     this.#options = options
@@ -111,11 +112,19 @@ export class Host {
     return result.log
   }
 
+  /** Another log, on the same disk, that `make` has written to. */
+  async otherLog(make: (log: SegmentedLog) => Promise<void>): Promise<SegmentedLog> {
+    const log = this.log(++this.#others)
+    await make(log)
+    return log
+  }
+
   close(): Promise<void> {
     return this.directories.close({ brokerEpoch: 7 }).then(() => this.node.crash('kill'))
   }
 
   async reopen(): Promise<SegmentedLog> {
+    assert.ok(!this.faults.events.includes('failed'), 'the directory has not failed')
     await this.close()
     await this.open()
     return this.log()

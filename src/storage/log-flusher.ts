@@ -155,6 +155,7 @@ export class LogFlusher {
     } finally {
       file.release()
     }
+    this.#state.context.openFiles.mayClose(segment)
   }
 
   #synced(target: LogPosition): void {

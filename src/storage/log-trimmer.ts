@@ -120,6 +120,7 @@ export class LogTrimmer {
       this.#state.nameChanges++
     }
     await this.#flusher.flush()
+    await this.#flusher.finishSealed()
   }
 
   moveLogStart(offset: number): Promise<void> {
@@ -144,6 +145,7 @@ export class LogTrimmer {
     const state = this.#state
     assert(this.#appender.isIdle, 'no append is in flight when a log is cut')
     try {
+      await this.#flusher.finishSealed()
       if (endOffset < state.segments.first.baseOffset) return await this.truncateFullyAndStartAt(endOffset)
       await this.#truncate(endOffset)
       await this.#saved()
@@ -181,6 +183,7 @@ export class LogTrimmer {
     const state = this.#state
     assert(this.#appender.isIdle, 'no append is in flight when a log is cut')
     try {
+      await this.#flusher.finishSealed()
       state.recoveryPoint = Math.min(state.recoveryPoint, offset)
       await state.directory.saveRecoveryPoints()
       const { wallMs } = state.context.clock.now()

@@ -52,6 +52,12 @@ export class OpenFiles {
     this.#users.delete(user)
   }
 
+  /** The user's file need not stay open any more: it is closed at once where too many are open. */
+  mayClose(user: FileUser): void {
+    if (this.#users.size <= this.#maxFiles) this.#trimFrom = this.#maxFiles
+    else if (!user.mustStayOpen) this.close(user)
+  }
+
   #open(path: string, how: 'read' | 'append'): DiskFile {
     try {
       return this.#disk.open(path, how)
@@ -70,7 +76,9 @@ export class OpenFiles {
       this.#trimFrom = this.#maxFiles
       return
     }
-    const oldest = [...this.#users].sort((a, b) => a.lastUse - b.lastUse).slice(0, 2 * step)
+    const oldest = [...this.#users]
+      .sort((a, b) => a.lastUse - b.lastUse)
+      .slice(0, this.#users.size - this.#maxFiles + step)
     for (const user of oldest) user.syncSoon()
     this.#trimFrom = this.#users.size + step
   }

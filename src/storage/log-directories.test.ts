@@ -1,0 +1,283 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { ErrorCode } from '../base/error-code.ts'
+import { defaultLogConfig } from '../core/log/default-log-config.ts'
+import { claimDirectory, formatDirectory } from './directory-claim.ts'
+import { decodeMetaProperties, readMetaProperties } from './directory-files.ts'
+import { append, batchOf, bytesOf, type Host, onHost, readAll, topicId, tryAppend, written } from './fixture.test.ts'
+import { openMetadataLog } from './metadata-log.ts'
+
+const otherTopicId = 'AAAAAAAAQACAAAAAAAAAaQ'
+const names = (host: Host) => [...new Set(host.node.disk.files().map(({ path }) => path.split('/')[1] as string))]
+
+describe('a directory', () => {
+  test('that is not formatted, is in use or is damaged is not claimed', () =>
+    onHost({}, async host => {
+      await host.open()
+      assert.equal((await claimDirectory(host.context, '/data')).type, 'inUse')
+      assert.equal((await claimDirectory(host.context, '/nowhere')).type, 'unformatted')
+      host.io.disk.makeDirectory('/empty')
+      assert.equal((await claimDirectory(host.context, '/empty')).type, 'unformatted')
+      host.io.disk.makeDirectory('/bad')
+      host.io.disk.writeSmallFile('/bad/meta.properties', Buffer.from('version=7\n'))
+      const bad = await claimDirectory(host.context, '/bad')
+      assert.deepEqual(bad, { type: 'damaged', path: '/bad', reason: 'version 7 is unknown' })
+    }))
+
+  test('of version 0 gets a directory id', () =>
+    onHost({}, async host => {
+      await host.open()
+      host.io.disk.makeDirectory('/old')
+      host.io.disk.writeSmallFile(
+        '/old/meta.properties',
+        Buffer.from('#\n#Sat Nov 29\nbroker.id = 4\ncluster.id=abc\\=d\n'),
+      )
+      const claim = await claimDirectory(host.context, '/old')
+      assert.ok(claim.type === 'claimed')
+      assert.deepEqual([claim.properties.nodeId, claim.properties.clusterId], [4, 'abc=d'])
+      const saved = readMetaProperties(host.io.disk, '/old')
+      assert.ok(saved.type === 'read' && saved.properties.version === 1)
+      assert.equal(saved.properties.directoryId, claim.directory.id)
+    }))
+
+  test('says what is wrong with its meta.properties', () => {
+    const reasonOf = (text: string) => {
+      const read = decodeMetaProperties(Buffer.from(text))
+      return read.type === 'damaged' ? read.reason : read.type
+    }
+    assert.equal(reasonOf('version=1\nnode.id=1\n'), 'cluster.id is missing')
+    assert.equal(reasonOf('version=1\ncluster.id=c\nbroker.id=1\n'), 'the node id is missing or no number')
+    assert.equal(reasonOf('version=1\ncluster.id=c\nnode.id=-1\n'), 'the node id is missing or no number')
+    assert.equal(
+      reasonOf('version=1\ncluster.id=c\nnode.id=1\ndirectory.id=AAAAAAAAAAAAAAAAAAAAAQ\n'),
+      'directory.id AAAAAAAAAAAAAAAAAAAAAQ is not usable',
+    )
+    assert.equal(reasonOf('cluster.id=c\nbroker.id=0\n'), 'read')
+  })
+
+  test('is marked clean by a close only, with the broker epoch', () =>
+    onHost({}, async host => {
+      await host.openLog()
+      const marker = () =>
+        host.node.disk
+          .files()
+          .find(({ path }) => path.endsWith('.kafka_cleanshutdown'))
+          ?.bytes.toString()
+      assert.equal(marker(), undefined)
+      await host.close()
+      assert.equal(marker(), '{"version":0,"brokerEpoch":7}')
+      await host.open()
+      assert.equal(marker(), undefined, 'a crash from here on is not clean')
+    }))
+})
+
+describe('partitions', () => {
+  const two = { paths: ['/a', '/b'] }
+
+  test('are put where the fewest are', () =>
+    onHost(two, async host => {
+      await host.open()
+      const places = Array.from({ length: 6 }, (_, partition) => host.log(partition).directory.path)
+      assert.deepEqual(places.filter(path => path === '/a').length, 3)
+      await host.close()
+      await host.open()
+      for (const [partition, path] of places.entries())
+        assert.equal(host.directories.get(topicId, partition)?.directory.path, path)
+    }))
+
+  test('of a failed directory go offline, the others go on', () =>
+    onHost(two, async host => {
+      await host.open()
+      const logs = [0, 1, 2, 3].map(partition => host.log(partition))
+      host.node.disk.faults.failNext('append', 'io')
+      append(logs[0]!)
+      await written(host, logs[0]!)
+      const failed = logs[0]!.directory.path
+      for (const log of logs) assert.equal(log.isOffline, log.directory.path === failed)
+      const log = logs.find(one => !one.isOffline)!
+      append(log)
+      await written(host, log)
+      assert.equal(log.logEndOffset, 1)
+      assert.notEqual(host.log(9).directory.path, failed)
+    }))
+
+  test('that the cluster does not know are set aside, not removed', () =>
+    onHost({}, async host => {
+      append(await host.openLog())
+      await written(host, host.log())
+      await host.close()
+      await host.open({ isStray: () => true })
+      assert.equal(host.directories.get(topicId, 0), undefined)
+      assert.equal(host.directories.unopened.length, 1)
+      assert.ok(names(host).some(name => /^topic-0\.[0-9a-f]{32}-stray$/.test(name)))
+      assert.equal(append(host.log()), 0, 'the name is free')
+    }))
+
+  test('whose id cannot be read are refused, not guessed', () =>
+    onHost({}, async host => {
+      await host.openLog()
+      await host.close()
+      host.io = host.node.start()
+      host.io.disk.writeSmallFile('/data/topic-0/partition.metadata', Buffer.from('version: 0\ntopic_id: x'))
+      host.node.crash('kill')
+      await host.open()
+      assert.equal(host.directories.unopened[0]?.name, 'topic-0')
+      const { config } = host
+      const created = host.directories.create({ topic: 'topic', topicId: otherTopicId, partition: 0, config })
+      assert.ok(created.type === 'refused' && created.errorCode === ErrorCode.inconsistentTopicId)
+    }))
+})
+
+describe('a deleted log', () => {
+  test('is gone at once, its name free, and what is being sent of it still good', () =>
+    onHost({ limits: { fileRangeFromBytes: 1 }, config: { fileDeleteDelayMs: 5000 } }, async host => {
+      const log = await host.openLog()
+      append(log, { count: 3 })
+      await written(host, log)
+      const read = await log.read({ offset: 0, maxBytes: 1000, minOneBatch: true, isolation: 'logEndOffset' })
+      assert.ok(read.type === 'read')
+      append(log)
+      host.directories.delete(log)
+
+      assert.equal(host.directories.get(topicId, 0), undefined)
+      const refused = tryAppend(log, batchOf())
+      assert.ok(typeof refused === 'object' && refused.errorCode === ErrorCode.kafkaStorageError)
+      const { config } = host
+      const created = host.directories.create({ topic: 'topic', topicId: otherTopicId, partition: 0, config })
+      assert.ok(created.type === 'created')
+      append(created.log)
+      await written(host, created.log)
+      assert.equal((await readAll(created.log)).length, 1, 'nothing of the old topic')
+      await host.world.sleep(6000)
+      assert.ok(!names(host).some(name => name.endsWith('-delete')))
+      assert.equal((await bytesOf(read)).length, read.byteLength)
+      assert.deepEqual(host.faults.events, [])
+    }))
+
+  test('is removed by the next start, if this one did not come to it', () =>
+    onHost({}, async host => {
+      host.directories = await host.open()
+      append(host.log())
+      host.directories.delete(host.log())
+      host.node.crash('kill')
+      await host.open()
+      assert.ok(names(host).some(name => name.endsWith('-delete')))
+      await host.world.sleep(3000)
+      assert.ok(!names(host).some(name => name.endsWith('-delete')))
+    }))
+
+  test('while it is flushed, rolled and retained is no fault of the disk', async () => {
+    for (let seed = 0; seed < 30; seed++) {
+      await onHost({ seed, config: { segmentBytes: 500, retentionBytes: 1000 } }, async host => {
+        const log = await host.openLog()
+        for (let index = 0; index < 20; index++) append(log, { valueBytes: 60 })
+        log.flush().catch(() => undefined)
+        if (seed % 2 === 0) await written(host, log)
+        void log.applyRetention(1e13)
+        await host.world.sleep(host.world.random('when').between(0, 30))
+        host.directories.delete(log)
+        await host.world.sleep(500)
+        assert.deepEqual(host.faults.events, [])
+      })
+    }
+  })
+})
+
+test('the metadata log is read anew at every start, and keeps its start', () =>
+  onHost({}, async host => {
+    await host.open()
+    const claim = host.directories.directories[0]!
+    const open = () => openMetadataLog(host.context, claim, defaultLogConfig)
+    const first = await open()
+    for (let index = 0; index < 10; index++) tryAppend(first.log, batchOf(), { origin: 'raftLeader', leaderEpoch: 2 })
+    await written(host, first.log)
+    await first.log.flush()
+    first.log.moveHighWatermark(10)
+    await first.log.moveLogStart(4)
+    host.node.crash('power')
+
+    await host.open()
+    assert.deepEqual([...host.directories.logs], [], 'it is none of the broker’s partitions')
+    const again = await openMetadataLog(host.context, host.directories.directories[0]!, defaultLogConfig)
+    assert.deepEqual([again.log.logStartOffset, again.log.logEndOffset, again.log.latestEpoch], [4, 10, 2])
+    assert.deepEqual(again.damage, [])
+    await again.close()
+  }))
+
+test('damage that a scrub finds is told and no longer served', () =>
+  onHost({ config: { segmentBytes: 3000 } }, async host => {
+    const log = await host.openLog()
+    for (let index = 0; index < 40; index++) {
+      append(log, { valueBytes: 100 })
+      await written(host, log)
+    }
+    const batches = await readAll(log)
+    const position = batches[0]!.length * 3 + 70
+    host.node.disk.flip('data/topic-0/00000000000000000000.log', position, 1)
+    let cursor: { baseOffset: number; position: number } | undefined
+    let bytes = 0
+    do {
+      const step = await log.scrub(cursor, 1000)
+      cursor = step.next
+      bytes += step.bytes
+    } while (cursor !== undefined)
+    assert.deepEqual(
+      host.faults.damage.map(({ offset, position: at }) => [offset, at]),
+      [[3, batches[0]!.length * 3]],
+    )
+    assert.equal(bytes, log.sizeBytes - batches[3]!.length)
+    const read = await log.read({ offset: 3, maxBytes: 1, minOneBatch: true, isolation: 'logEndOffset' })
+    assert.deepEqual(read, { type: 'refused', errorCode: ErrorCode.corruptMessage })
+    const after = await bytesOf(log.read({ offset: 4, maxBytes: 1, minOneBatch: true, isolation: 'logEndOffset' }))
+    assert.deepEqual(after, batches[4])
+  }))
+
+describe('damage with batches behind it, of which no sync is known,', () => {
+  async function damaged(host: Host, bootId: string | undefined): Promise<void> {
+    await host.open({ bootId })
+    const log = host.log()
+    for (let index = 0; index < 10; index++) append(log)
+    await written(host, log)
+    const position = log.sizeBytes / 2 + 70
+    host.node.disk.flip('data/topic-0/00000000000000000000.log', position, 1)
+    host.node.crash('kill')
+    await host.open({ bootId: bootId === undefined ? undefined : 'this one' })
+  }
+
+  test('ends the log after a power cut, and is told', () =>
+    onHost({}, async host => {
+      for (const bootId of [undefined, 'another']) {
+        await damaged(host, bootId)
+        assert.equal(host.log().logEndOffset, 5)
+        assert.deepEqual(
+          host.faults.damage.map(({ offset }) => offset),
+          [5],
+        )
+        host.node.crash('power')
+        host.node.disk.wipe()
+      }
+    }))
+
+  test('stays where it is when the machine has not restarted: the disk has lost nothing', () =>
+    onHost({}, async host => {
+      await damaged(host, 'this one')
+      const log = host.log()
+      assert.equal(log.logEndOffset, 10)
+      assert.deepEqual(
+        host.faults.damage.map(({ offset }) => offset),
+        [5],
+      )
+      const read = (offset: number) => log.read({ offset, maxBytes: 1, minOneBatch: true, isolation: 'logEndOffset' })
+      assert.deepEqual(await read(5), { type: 'refused', errorCode: ErrorCode.corruptMessage })
+      assert.ok((await bytesOf(read(6))).length > 0)
+    }))
+})
+
+test('a directory is formatted once', () =>
+  onHost({}, async host => {
+    await host.open()
+    await formatDirectory(host.context, '/new', { clusterId: 'c', nodeId: 3, directoryId: otherTopicId })
+    const claim = await claimDirectory(host.context, '/new')
+    assert.ok(claim.type === 'claimed' && claim.cleanShutdown === undefined)
+    assert.equal(claim.directory.id, otherTopicId)
+  }))
