@@ -88,6 +88,11 @@ export class OffsetIndex {
     return low
   }
 
+  /** All entries: relative offset and position. */
+  entries(): [number, number][] {
+    return Array.from({ length: this.length }, (_, entry) => [this.relativeOffsetAt(entry), this.positionAt(entry)])
+  }
+
   truncateToLength(length: number): void {
     this.#entries.truncate(length)
   }

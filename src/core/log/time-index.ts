@@ -68,6 +68,11 @@ export class TimeIndex {
     return low - 1
   }
 
+  /** All entries: timestamp and relative offset. */
+  entries(): [bigint, number][] {
+    return Array.from({ length: this.length }, (_, entry) => [this.timestampAt(entry), this.relativeOffsetAt(entry)])
+  }
+
   truncateToLength(length: number): void {
     this.#entries.truncate(length)
   }
