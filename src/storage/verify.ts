@@ -56,8 +56,8 @@ export async function* verifyDirectory(
   disk: Disk,
   path: string,
 ): AsyncGenerator<VerifiedLog, readonly Problem[], undefined> {
-  const name = path.slice(path.lastIndexOf('/') + 1)
-  if (parsePartitionDirectoryName(name) !== undefined) {
+  // A log directory may be named as partitions are: `data-1`.
+  if (disk.status(`${path}/${partitionMetadataFileName}`) !== undefined) {
     yield await verifyLog(disk, path)
     return []
   }
