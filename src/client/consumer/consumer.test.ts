@@ -267,6 +267,27 @@ test('a leader that says nothing any more is left for the new one within seconds
   assert.ok(world.nowMs - before < 15_000, `${world.nowMs - before}`)
 })
 
+for (const hasRead of [true, false]) {
+  test(`a fetch that hangs at an old leader is not waited for, ${hasRead ? 'in the middle' : 'at the start'}`, async () => {
+    const { consumer, cluster, client, world, finish, append } = await readerWorld([[0]], {}, { nodes: 2 })
+    const hang = () => {
+      cluster.mischief = ({ api, nodeId }) => (api === 'Fetch' && nodeId === 1 ? { type: 'silence' } : undefined)
+    }
+    if (!hasRead) hang()
+    consumer.assign([{ ...partition, offset: 0 }])
+    assert.equal((await offsetsWithin(consumer, finish, 600)).length, hasRead ? 1 : 0)
+    hang()
+    await world.advance(1000)
+    cluster.moveLeader('orders', 0, 2)
+    append([1], 1)
+    // Somebody else has the metadata refreshed.
+    await finish(client.producer().send({ topic: 'orders', value: 'x' }))
+    const before = world.nowMs
+    assert.equal((await finish(consumer.poll({ timeoutMs: 60_000 }))).length, 1)
+    assert.ok(world.nowMs - before < 1000, `${world.nowMs - before}`)
+  })
+}
+
 test('a log that was cut behind the position is read again from where it parts', async () => {
   const { consumer, cluster, finish, append } = await readerWorld([
     [0, 1],
@@ -278,6 +299,26 @@ test('a log that was cut behind the position is read again from where it parts',
   cluster.moveLeader('orders', 0, 1)
   append([2, 3, 4], 1)
   assert.deepEqual(await offsetsWithin(consumer, finish, 1500), [2, 3, 4])
+})
+
+test('of a cut log that was only read ahead, the application sees the new records', async () => {
+  const { consumer, cluster, finish, append } = await readerWorld(
+    [
+      [0, 1],
+      [2, 3],
+    ],
+    { maxRecords: 2, offsetReset: 'none' },
+  )
+  consumer.assign([{ ...partition, offset: 0 }])
+  const [batch] = await finish(consumer.poll())
+  assert.equal(batch.nextOffset, 2)
+  cluster.log('orders').truncate(2)
+  cluster.moveLeader('orders', 0, 1)
+  append([2, 4], 1)
+  consumer.pause([partition])
+  await finish(consumer.poll({ timeoutMs: 1500 }))
+  consumer.resume([partition])
+  assert.deepEqual(await offsetsWithin(consumer, finish, 1000), [2, 4])
 })
 
 test('with reset none a cut log is the application’s matter', async () => {
@@ -366,18 +407,23 @@ test('a topic that was created anew is read from its start', async () => {
   assert.deepEqual(await offsetsWithin(consumer, finish, 3000), [0])
 })
 
-test('fetching ahead stops at its bound, and goes on as records are taken', async () => {
-  const batches = Array.from({ length: 50 }, (_, i) => Array.from({ length: 20 }, (_, j) => i * 20 + j))
-  const { consumer, cluster, world, finish } = await readerWorld(batches, { bufferBytes: 2000, partitionMaxBytes: 600 })
-  cluster.log('orders').read = limited(cluster.log('orders').read.bind(cluster.log('orders')), 600)
-  consumer.assign([{ ...partition, offset: 0 }])
-  await world.advance(5000)
-  const fetches = cluster.asked('Fetch').length
-  await world.advance(5000)
-  assert.equal(cluster.asked('Fetch').length, fetches, 'nobody takes them')
-  assert.ok(fetches < 6)
-  assert.equal((await offsetsWithin(consumer, finish, 700)).length, 1000)
-})
+for (const [name, options] of [
+  ['of one partition', { partitionMaxBytes: 600 }],
+  ['of all together', { bufferBytes: 2000 }],
+] as const) {
+  test(`fetching ahead stops at the bound ${name}, and goes on as records are taken`, async () => {
+    const batches = Array.from({ length: 50 }, (_, i) => Array.from({ length: 20 }, (_, j) => i * 20 + j))
+    const { consumer, cluster, world, finish } = await readerWorld(batches, options)
+    cluster.log('orders').read = limited(cluster.log('orders').read.bind(cluster.log('orders')), 600)
+    consumer.assign([{ ...partition, offset: 0 }])
+    await world.advance(5000)
+    const fetches = cluster.asked('Fetch').length
+    await world.advance(5000)
+    assert.equal(cluster.asked('Fetch').length, fetches, 'nobody takes them')
+    assert.ok(fetches < 6)
+    assert.equal((await offsetsWithin(consumer, finish, 700)).length, 1000)
+  })
+}
 
 function limited(read: (offset: number, maxBytes: number) => Buffer, limit: number): typeof read {
   return offset => read(offset, limit)

@@ -271,8 +271,20 @@ export class Membership {
       Math.max(this.#config.maxPollIntervalMs, this.#config.sessionTimeoutMs) + joinGraceMs,
     )
     if (answer.errorCode !== ErrorCode.none) throw brokerError(answer.errorCode, `group ${groupId}`)
-    const { assignedPartitions } = decodeAssignment(answer.assignment)
-    return assignedPartitions.flatMap(({ topic, partitions }) => partitions.map(partition => ({ topic, partition })))
+    return this.#readAssignment(answer.assignment)
+  }
+
+  #readAssignment(bytes: Buffer): TopicPartition[] {
+    // A leader that names a member nowhere gives it nothing.
+    if (bytes.length === 0) return []
+    try {
+      const { assignedPartitions } = decodeAssignment(bytes)
+      return assignedPartitions.flatMap(({ topic, partitions }) => partitions.map(partition => ({ topic, partition })))
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error
+      const text = `group ${this.#config.groupId}: the leader's assignment cannot be read: ${error.message}. Do all members use consumers of Kafka's protocol?`
+      throw new MillraceError('PROTOCOL_BROKEN', text, { cause: error })
+    }
   }
 
   /** At the leader: shares the partitions out. A leader that came back unchanged is told to leave things as they are. */
