@@ -1,4 +1,4 @@
-import { until } from '../broker-process.ts'
+import { tail, until } from '../broker-process.ts'
 import { checkOnce } from '../check-records.ts'
 import { DriverProcess, drive } from '../driver-process.ts'
 import { type Assignor, expectedRecords, type Job } from '../job.ts'
@@ -151,9 +151,9 @@ class GroupSession {
       await until(what, () => this.#checkAlive() && holds(), { timeoutMs: WAIT_MS, everyMs: 10 })
     } catch (error) {
       const shares = this.members.map(member => `[${member.assigned}] ${member.records.length} records`)
-      throw new Error(
-        `${(error as Error).message}; members hold ${shares.join(', ')}; ${this.#seen().length} were seen`,
-      )
+      const said = this.members.flatMap(member => (member.said === '' ? [] : [`\none said: ${tail(member.said, 6)}`]))
+      const state = `members hold ${shares.join(', ')}; ${this.#seen().length} were seen`
+      throw new Error(`${(error as Error).message}; ${state}${said.join('')}`)
     }
   }
 
