@@ -96,6 +96,8 @@ class Slabs {
   }
 
   forget(): void {}
+  hold(): void {}
+  letGo(): void {}
 }
 
 function takeFrames(file: DiskFile): Server {

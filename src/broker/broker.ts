@@ -36,6 +36,7 @@ import { SocketServer } from './network/socket-server.ts'
 import { openDirectories } from './open-directories.ts'
 import type { Partition, PartitionHost } from './partition.ts'
 import { Partitions } from './partitions.ts'
+import { Unpacker } from './produce/unpacker.ts'
 import { ProducerIds } from './producer-ids.ts'
 import type { BrokerServices, FeatureView, HandlerSettings } from './services.ts'
 import { StartError } from './start-error.ts'
@@ -221,6 +222,7 @@ export class Broker {
     await this.#openLogs()
     await this.#listen()
     await this.#register()
+    this.#server!.serve()
     if (!this.#hasFailed) this.#state = brokerState.running
   }
 
@@ -398,7 +400,7 @@ export class Broker {
   #partitionHost(): PartitionHost {
     return {
       clock: this.#io.clock,
-      compute: this.#io.compute,
+      unpacker: new Unpacker(this.#io.compute, this.budget.capacityBytes),
       nodeId: this.#config.nodeId,
       flushBeforeAck: this.#config.millraceFlush === 'ack',
       appended: (partition: Partition, batch: Buffer) => {
@@ -451,8 +453,9 @@ export class Broker {
       frameTimeoutMs: config.millraceFrameTimeoutMs,
       slowReaderTimeoutMs: config.millraceSlowReaderTimeoutMs,
       failed: error => this.fail(error),
-      maxConnections: config.maxConnections,
-      maxConnectionsOf: address => config.maxConnectionsPerIpOverrides.get(address) ?? config.maxConnectionsPerIp,
+      maxConnections: () => this.#config.maxConnections,
+      maxConnectionsOf: address =>
+        this.#config.maxConnectionsPerIpOverrides.get(address) ?? this.#config.maxConnectionsPerIp,
     })
     this.#server = server
     for (const listener of config.brokerListeners) {

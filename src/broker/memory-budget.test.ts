@@ -43,6 +43,37 @@ test('a frame larger than the budget is taken when nothing else is held', () => 
   assert.ok(large!.bytes.length >= 500)
 })
 
+test('what is held otherwise does not keep the first frame waiting for ever', () => {
+  const memory = budget(100)
+  memory.hold(200)
+  const first = memory.lease(50, refuse)!
+  let second: Lease | undefined
+  memory.lease(50, lease => {
+    second = lease
+  })
+  assert.equal(second, undefined)
+  first.release()
+  assert.ok(second)
+})
+
+test('memory that is given back while memory is granted goes to the next in the queue, not deeper into the stack', () => {
+  const memory = budget(100)
+  const first = memory.lease(100, refuse)!
+  let depth = 0
+  let deepest = 0
+  let granted = 0
+  for (let i = 0; i < 5000; i++) {
+    memory.lease(100, lease => {
+      granted++
+      deepest = Math.max(deepest, ++depth)
+      lease.release()
+      depth--
+    })
+  }
+  first.release()
+  assert.deepEqual([granted, deepest, memory.usedBytes], [5000, 1, 0])
+})
+
 test('whoever leaves the queue does not keep those behind it waiting', () => {
   const memory = budget(100)
   const held = memory.lease(60, refuse)!
@@ -79,12 +110,14 @@ test('slabs are used again, up to the limit of the cache', () => {
 
 test('bytes held by answers count, and keep frames waiting', () => {
   const memory = budget(100)
-  memory.hold(100)
+  const lease = memory.lease(1, refuse)!
+  memory.hold(99)
   let granted = false
   memory.lease(10, () => {
     granted = true
   })
   assert.equal(granted, false)
-  memory.letGo(100)
+  memory.letGo(99)
   assert.equal(granted, true)
+  lease.release()
 })

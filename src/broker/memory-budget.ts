@@ -22,8 +22,8 @@ export interface MemoryBudgetOptions {
 
 /**
  * The one budget of a broker for bytes that clients make it hold: frames that do not arrive whole, batches that are being
- * unpacked, answers that have not been sent. When it is used up, frames wait unread, first come first served. A frame
- * that is larger than the whole budget is taken when nothing else is held.
+ * unpacked, answers that have not been sent. When it is used up, frames wait unread, first come first served. One frame
+ * at a time is taken however large it is and whatever else is held, so that the first in the queue never waits for ever.
  */
 export class MemoryBudget implements FrameMemory {
   readonly #options: MemoryBudgetOptions
@@ -32,6 +32,9 @@ export class MemoryBudget implements FrameMemory {
   readonly #cache: Buffer[] = []
   #cachedBytes = 0
   #usedBytes = 0
+  /** The part of it that is leased. */
+  #leasedBytes = 0
+  #isServing = false
 
   constructor(options: MemoryBudgetOptions) {
     this.#options = options
@@ -74,10 +77,18 @@ export class MemoryBudget implements FrameMemory {
   }
 
   #fits(bytes: number): boolean {
-    return this.#usedBytes === 0 || this.#usedBytes + bytes <= this.#options.capacityBytes
+    return this.#leasedBytes === 0 || this.#usedBytes + bytes <= this.#options.capacityBytes
   }
 
+  /** Whoever is granted memory may give some back meanwhile; that is seen to here, not in a call within a call. */
   #serve(): void {
+    if (this.#isServing) return
+    this.#isServing = true
+    this.#serveAll()
+    this.#isServing = false
+  }
+
+  #serveAll(): void {
     while (this.#waiting.length > 0 && this.#fits(this.#waiting[0].bytes)) {
       const { bytes, granted } = this.#waiting.shift()!
       granted(this.#make(bytes))
@@ -87,12 +98,14 @@ export class MemoryBudget implements FrameMemory {
   #make(bytes: number): Lease {
     const slab = this.#takeSlab(bytes)
     this.#usedBytes += bytes
+    this.#leasedBytes += bytes
     let released = false
     return {
       bytes: slab,
       release: () => {
         assert(!released, 'a lease is released once')
         released = true
+        this.#leasedBytes -= bytes
         this.#giveSlab(slab)
         this.letGo(bytes)
       },

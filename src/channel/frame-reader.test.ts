@@ -6,6 +6,7 @@ import { type FrameMemory, FrameReader } from './frame-reader.ts'
 /** Grants until `limit` bytes are out; counts what is. */
 class CountedMemory implements FrameMemory {
   leased = 0
+  held = 0
   limit = Number.POSITIVE_INFINITY
   waiting: { bytes: number; granted: (lease: Lease) => void }[] = []
 
@@ -19,6 +20,14 @@ class CountedMemory implements FrameMemory {
 
   forget(granted: (lease: Lease) => void): void {
     this.waiting = this.waiting.filter(one => one.granted !== granted)
+  }
+
+  hold(bytes: number): void {
+    this.held += bytes
+  }
+
+  letGo(bytes: number): void {
+    this.held -= bytes
   }
 
   grantAll(): void {
@@ -156,6 +165,20 @@ test('a connection that ends gives back its slab and leaves the queue for memory
   assert.deepEqual(other.memory.waiting, [])
 })
 
+test('what arrives behind a frame that waits is counted, until it is used or the connection ends', () => {
+  const { reader, memory, seen } = setUp(['hold'])
+  reader.received(framed('first', 'second'))
+  assert.deepEqual([reader.heldBytes, memory.held], [19, 19])
+  reader.resume()
+  assert.deepEqual(seen.frames, ['first', 'second'])
+  assert.deepEqual([reader.heldBytes, memory.held], [0, 0])
+
+  const other = setUp(['hold'])
+  other.reader.received(framed('first', 'second'))
+  other.reader.end()
+  assert.equal(other.memory.held, 0)
+})
+
 test('a kept frame stays valid after the callback until it is released', () => {
   const memory = new CountedMemory()
   const kept: Lease[] = []
@@ -176,6 +199,7 @@ test('a kept frame stays valid after the callback until it is released', () => {
     kept.map(lease => lease.bytes.toString()),
     ['whole', 'pieces', 'another'],
   )
+  assert.equal(memory.held, 'whole'.length)
   for (const lease of kept) lease.release()
-  assert.equal(memory.leased, 0)
+  assert.deepEqual([memory.leased, memory.held], [0, 0])
 })

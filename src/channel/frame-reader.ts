@@ -10,6 +10,9 @@ export interface FrameMemory {
   lease(bytes: number, granted: (lease: Lease) => void): Lease | undefined
   /** The owner of this callback has gone; it will not run. */
   forget(granted: (lease: Lease) => void): void
+  /** Counts bytes that are kept whether there is room for them or not. */
+  hold(bytes: number): void
+  letGo(bytes: number): void
 }
 
 export type FrameError = 'negativeLength' | 'tooLarge'
@@ -61,6 +64,16 @@ export class FrameReader {
     return (this.#lengthHave > 0 || this.#frameLength >= 0) && this.#waiting === 'no'
   }
 
+  /** How much of the frame that is being gathered has arrived. */
+  get gatheredBytes(): number {
+    return this.#slab === undefined ? 0 : this.#slabFill
+  }
+
+  /** Bytes behind a frame that waits: what the last read brought before reading paused. */
+  get heldBytes(): number {
+    return this.#held?.length ?? 0
+  }
+
   /** Where the next bytes belong, for `Receiver.target`. */
   target(): Buffer | undefined {
     return this.#slab === undefined ? undefined : this.#slab.bytes.subarray(this.#slabFill, this.#frameLength)
@@ -68,20 +81,23 @@ export class FrameReader {
 
   received(bytes: Buffer): void {
     if (this.#ended) return
-    if (this.#waiting !== 'no') {
-      this.#hold(bytes)
-      return
-    }
-    this.#consume(bytes)
+    const rest = this.#isWaiting ? bytes : this.#consume(bytes)
+    if (rest !== undefined) this.#hold(Buffer.from(rest))
   }
 
   /** Inside the `frame` callback only: the frame's bytes stay valid until the lease is released. */
   keep(): Lease {
     assert(this.#current !== undefined, 'a frame is kept while it is being handed on')
     const offered = this.#offered
-    if (offered === undefined) return { bytes: Buffer.from(this.#current), release() {} }
+    if (offered === undefined) return this.#keepCopy(this.#current)
     this.#offered = undefined
     return { bytes: this.#current, release: () => offered.release() }
+  }
+
+  #keepCopy(frame: Buffer): Lease {
+    const { memory } = this.#options
+    memory.hold(frame.length)
+    return { bytes: Buffer.from(frame), release: () => memory.letGo(frame.length) }
   }
 
   /** After a frame was held: offers it again, and reads on. */
@@ -97,30 +113,30 @@ export class FrameReader {
     if (this.#waiting === 'memory') this.#options.memory.forget(this.#granted)
     this.#slab?.release()
     this.#slab = undefined
-    this.#held = undefined
+    this.#takeHeld()
   }
 
   #continue(): void {
-    const held = this.#held
-    this.#held = undefined
+    const held = this.#takeHeld()
     this.#waiting = 'no'
     if (this.#slab !== undefined && this.#slabFill === this.#frameLength) this.#offerSlab()
-    if (held !== undefined) {
-      if (this.#waiting !== 'no') this.#hold(held)
-      else this.#consume(held)
-    }
+    const rest = held === undefined || this.#isWaiting ? held : this.#consume(held)
+    if (rest !== undefined) this.#hold(rest)
     if (this.#waiting === 'no' && !this.#ended) this.#options.resume()
   }
 
-  #consume(bytes: Buffer): void {
+  /** Returns what has to wait. */
+  #consume(bytes: Buffer): Buffer | undefined {
     let at = 0
     while (at < bytes.length && !this.#ended) {
-      if (this.#waiting !== 'no') {
-        this.#hold(bytes.subarray(at))
-        return
-      }
+      if (this.#isWaiting) return bytes.subarray(at)
       at = this.#slab === undefined ? this.#takeFromStream(bytes, at) : this.#fillSlab(bytes, at)
     }
+    return undefined
+  }
+
+  get #isWaiting(): boolean {
+    return this.#waiting !== 'no'
   }
 
   /** Between frames: takes a length, then the frame where it lies when it is whole. Returns the new position. */
@@ -219,7 +235,16 @@ export class FrameReader {
     this.#options.pause()
   }
 
+  #takeHeld(): Buffer | undefined {
+    const held = this.#held
+    this.#held = undefined
+    if (held !== undefined) this.#options.memory.letGo(held.length)
+    return held
+  }
+
+  /** Takes bytes that are nobody else's. */
   #hold(bytes: Buffer): void {
-    this.#held = this.#held === undefined ? Buffer.from(bytes) : Buffer.concat([this.#held, bytes])
+    this.#options.memory.hold(bytes.length)
+    this.#held = this.#held === undefined ? bytes : Buffer.concat([this.#held, bytes])
   }
 }

@@ -9,4 +9,6 @@ export const heapFrameMemory: FrameMemory = {
     return { bytes: bytes < 4096 ? Buffer.allocUnsafe(bytes) : Buffer.allocUnsafeSlow(bytes), release() {} }
   },
   forget() {},
+  hold() {},
+  letGo() {},
 }

@@ -42,6 +42,8 @@ export async function startBroker(options: StartBrokerOptions = {}): Promise<Tes
       log: logSinkOf(options.log ?? 'error'),
       failed: reason => failed(reason),
       formatsEmptyDirectories: true,
+      // A use of memory after it was given back shows.
+      poisonsMemory: true,
     })
     await createTopics(running, topics)
   } catch (error) {

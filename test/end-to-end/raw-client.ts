@@ -33,7 +33,10 @@ interface Expectation {
 export class RawClient implements Disposable {
   readonly socket: Socket
   readonly clientId: string
-  #received: Buffer = Buffer.alloc(0)
+  /** What has arrived of the next frames, in pieces, and how much of it makes sense to look at. */
+  #pieces: Buffer[] = []
+  #receivedBytes = 0
+  #neededBytes = 4
   readonly #frames: Buffer[] = []
   readonly #waiting: Expectation[] = []
   #lastCorrelationId = 0
@@ -115,12 +118,17 @@ export class RawClient implements Disposable {
   }
 
   #take(bytes: Buffer): void {
-    this.#received = this.#received.length === 0 ? bytes : Buffer.concat([this.#received, bytes])
-    while (this.#received.length >= 4) {
-      const end = 4 + this.#received.readInt32BE(0)
-      if (this.#received.length < end) return
-      const frame = this.#received.subarray(4, end)
-      this.#received = this.#received.subarray(end)
+    this.#pieces.push(bytes)
+    this.#receivedBytes += bytes.length
+    while (this.#receivedBytes >= this.#neededBytes) {
+      const received = this.#pieces.length === 1 ? this.#pieces[0] : Buffer.concat(this.#pieces)
+      const end = 4 + received.readInt32BE(0)
+      this.#neededBytes = received.length < end ? end : 4
+      const rest = received.length < end ? received : received.subarray(end)
+      this.#pieces = rest.length === 0 ? [] : [rest]
+      this.#receivedBytes = rest.length
+      if (received.length < end) return
+      const frame = received.subarray(4, end)
       const next = this.#waiting.shift()
       if (next === undefined) this.#frames.push(frame)
       else next.answered(frame)

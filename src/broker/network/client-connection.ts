@@ -14,6 +14,15 @@ import { Request, type RequestOwner } from './request.ts'
 /** Produce requests that may wait for their answers on one connection; of all others, one. */
 const maxPipelinedProduces = 8
 
+/** Requests of one connection that are worked on in one turn; the rest waits for the next, so that others have theirs. */
+const maxRequestsPerTurn = 16
+
+/** No further request of a connection is worked on while more than this of its answers waits for the client to read. */
+const maxUnsentBytes = 256 * 1024
+
+/** What a frame that is arriving, or requests behind one that waits, may take while others wait for memory. */
+const shortage = { graceMs: 2000, minBytesPerMs: 256, maxHeldBytes: 64 * 1024 }
+
 /** What all connections of one listener share. */
 export interface ConnectionHost {
   readonly clock: Clock
@@ -25,10 +34,11 @@ export interface ConnectionHost {
   served(apiKey: number): ServedVersions | undefined
   /** Handles one request. Throws `ProtocolError` when its body cannot be read. */
   handle(request: Request): void
-  /** Counts a request that has been answered, for metrics. */
   /** A handler has thrown what it must not: a bug. */
   handlerFailed(connection: ClientConnection, error: unknown): void
+  /** Counts a request that has been answered, for metrics. */
   requestEnded(request: Request): void
+  warn(problem: string, address: string): void
   connectionEnded(connection: ClientConnection, reason: string | undefined): void
 }
 
@@ -44,9 +54,18 @@ export class ClientConnection implements Receiver, RequestOwner {
   clientSoftware: RequestOwner['clientSoftware'] = { name: 'unknown', version: 'unknown' }
   /** Monotonic time of the last byte in or answer out. */
   lastActiveMs: number
-  /** Monotonic time since when answers wait for a client that does not read; undefined when none do. */
-  #stalledSinceMs: number | undefined
-  #heldBytes = 0
+  /** Monotonic time since when the frame that is arriving arrives; undefined between frames. */
+  #frameBeganMs: number | undefined
+  #framesTaken = 0
+  /** Requests that were taken since the connection's turn began. */
+  #takenThisTurn = 0
+  #waitsForTurn = false
+  /** All bytes that were ever given to the connection, how many the client had taken when that was last looked at, and when. */
+  #sentBytes = 0
+  #takenBytes = 0
+  #takenAtMs: number
+  /** What unsent answers keep in memory. */
+  #pinnedBytes = 0
   #closeReason: string | undefined
   #isClosed = false
 
@@ -54,13 +73,14 @@ export class ClientConnection implements Receiver, RequestOwner {
     this.#connection = connection
     this.#host = host
     this.lastActiveMs = host.clock.now().monotonicMs
+    this.#takenAtMs = this.lastActiveMs
     this.#reader = new FrameReader({
       maxFrameBytes: host.maxRequestBytes,
       memory: host.budget,
       frame: bytes => this.#frame(bytes),
       failed: (error, length) => this.destroy(frameFault(error, length, host.maxRequestBytes)),
       pause: () => connection.pause(),
-      resume: () => connection.resume(),
+      resume: () => this.#readOn(),
     })
   }
 
@@ -90,9 +110,26 @@ export class ClientConnection implements Receiver, RequestOwner {
     return this.#unanswered.length
   }
 
-  /** How long the client has not taken what waits for it, in milliseconds. */
+  /** How long the client has taken nothing of the answers that wait for it, in milliseconds, as far as was looked. */
   stalledForMs(monotonicMs: number): number {
-    return this.#stalledSinceMs === undefined ? 0 : monotonicMs - this.#stalledSinceMs
+    const { unsentBytes } = this.#connection
+    const takenBytes = this.#sentBytes - unsentBytes
+    if (unsentBytes === 0 || takenBytes !== this.#takenBytes) this.#takenAtMs = monotonicMs
+    this.#takenBytes = takenBytes
+    return monotonicMs - this.#takenAtMs
+  }
+
+  /** Why this connection has to go while others wait for memory; undefined when it does its part. */
+  shedReason(monotonicMs: number): string | undefined {
+    const { graceMs, minBytesPerMs, maxHeldBytes } = shortage
+    const frameMs = this.#frameBeganMs === undefined ? 0 : monotonicMs - this.#frameBeganMs
+    if (this.isInsideFrame && this.#reader.gatheredBytes < (frameMs - graceMs) * minBytesPerMs) {
+      return 'its frame arrives slowly while others wait for memory (queued.max.request.bytes)'
+    }
+    if (this.#reader.heldBytes > maxHeldBytes && monotonicMs - this.lastActiveMs > graceMs) {
+      return 'it sends requests behind one that waits while others wait for memory (queued.max.request.bytes)'
+    }
+    return undefined
   }
 
   start(): void {
@@ -105,7 +142,12 @@ export class ClientConnection implements Receiver, RequestOwner {
 
   received(bytes: Buffer): void {
     this.lastActiveMs = this.#host.clock.now().monotonicMs
+    const framesBefore = this.#framesTaken
+    this.#takenThisTurn = 0
     this.#reader.received(bytes)
+    if (!this.#reader.isInsideFrame) this.#frameBeganMs = undefined
+    else if (this.#framesTaken !== framesBefore) this.#frameBeganMs = this.lastActiveMs
+    else this.#frameBeganMs ??= this.lastActiveMs
   }
 
   closed(error: Error | undefined): void {
@@ -114,13 +156,17 @@ export class ClientConnection implements Receiver, RequestOwner {
     this.#reader.end()
     for (const request of this.#unanswered) request.abandon()
     this.#unanswered.length = 0
-    this.#host.budget.letGo(this.#heldBytes)
-    this.#heldBytes = 0
+    this.#host.budget.letGo(this.#pinnedBytes)
+    this.#pinnedBytes = 0
     this.#host.connectionEnded(this, this.#closeReason ?? error?.message)
   }
 
   keepFrame(): Lease {
     return this.#reader.keep()
+  }
+
+  warn(problem: string): void {
+    this.#host.warn(problem, this.remoteAddress)
   }
 
   destroy(reason: string): void {
@@ -133,9 +179,17 @@ export class ClientConnection implements Receiver, RequestOwner {
     this.#connection.close(lingerMs)
   }
 
+  /** Whatever it waited for, the wait was not the client's. */
+  #readOn(): void {
+    this.lastActiveMs = this.#host.clock.now().monotonicMs
+    this.#connection.resume()
+  }
+
   #frame(bytes: Buffer): 'taken' | 'hold' {
     if (this.#isClosed) return 'taken'
     if (!this.#admits(bytes)) return 'hold'
+    this.#framesTaken++
+    this.#takenThisTurn++
     try {
       const reader = new Reader(bytes)
       const header = decodeRequestHeader(reader, apiKey => this.#host.served(apiKey))
@@ -150,10 +204,22 @@ export class ClientConnection implements Receiver, RequestOwner {
   }
 
   #admits(bytes: Buffer): boolean {
+    if (this.#waitsForTurn || this.#connection.unsentBytes > maxUnsentBytes) return false
+    if (this.#takenThisTurn === maxRequestsPerTurn) {
+      this.#waitsForTurn = true
+      this.#host.clock.nextTurn(() => this.#nextTurn())
+      return false
+    }
     const waiting = this.#unanswered.length
     if (waiting === 0) return true
     const isProduce = bytes.length >= 2 && bytes.readInt16BE(0) === ApiKey.produce
     return isProduce && waiting < maxPipelinedProduces && this.#unanswered[waiting - 1].header.apiKey === ApiKey.produce
+  }
+
+  #nextTurn(): void {
+    this.#waitsForTurn = false
+    this.#takenThisTurn = 0
+    if (!this.#isClosed) this.#reader.resume()
   }
 
   answered(request: Request): void {
@@ -174,24 +240,32 @@ export class ClientConnection implements Receiver, RequestOwner {
     this.#host.requestEnded(request)
     const { answer, answerBytes } = request
     if (answer === undefined || answer.length === 0) return
-    this.#heldBytes += answerBytes
-    this.#host.budget.hold(answerBytes)
-    this.#stalledSinceMs ??= this.#host.clock.now().monotonicMs
-    this.#connection.send(answer, () => this.#sent(answerBytes))
+    const pinnedBytes = bytesInMemory(answer)
+    this.#sentBytes += answerBytes
+    this.#pinnedBytes += pinnedBytes
+    this.#host.budget.hold(pinnedBytes)
+    this.#connection.send(answer, () => this.#sent(pinnedBytes))
   }
 
-  #sent(bytes: number): void {
+  #sent(pinnedBytes: number): void {
     if (this.#isClosed) return
-    this.#heldBytes -= bytes
-    this.#host.budget.letGo(bytes)
+    this.#pinnedBytes -= pinnedBytes
     this.lastActiveMs = this.#host.clock.now().monotonicMs
-    this.#stalledSinceMs = this.#heldBytes > 0 ? this.lastActiveMs : undefined
+    this.#host.budget.letGo(pinnedBytes)
+    this.#reader.resume()
   }
 
   /** An answer that came too late: the files it points into are let go. */
   #release(request: Request): void {
     for (const part of request.answer ?? []) if (!Buffer.isBuffer(part)) (part as FileRange).file.release()
   }
+}
+
+/** A range of a file costs no memory while it waits. */
+function bytesInMemory(parts: readonly (Buffer | FileRange)[]): number {
+  let bytes = 0
+  for (const part of parts) if (Buffer.isBuffer(part)) bytes += part.length
+  return bytes
 }
 
 function frameFault(error: 'negativeLength' | 'tooLarge', length: number, limit: number): string {

@@ -17,14 +17,16 @@ export interface RequestOwner {
   clientSoftware: { readonly name: string; readonly version: string }
   /** The answer stands, or there will be none: everything that is ready, in order, is sent. */
   answered(request: Request): void
-  /** Inside the handler's call only: makes the body outlive it. */
+  /** Inside the handler's call only: the request's frame, in memory that outlives the call. */
   keepFrame(): Lease
+  /** Says in the log, at most once a second, what was wrong with a request. */
+  warn(problem: string): void
   destroy(reason: string): void
 }
 
 /**
  * One request on its way through the broker. It is answered exactly once, with `reply` or `replyNothing`, now or later.
- * `body` may be read only until the handler returns, unless `keepBody` was called; then until the answer is given.
+ * `body` may be read only until the handler returns; what `keep` gave, until the answer is given.
  */
 export class Request {
   readonly owner: RequestOwner
@@ -57,9 +59,14 @@ export class Request {
     return this.header.clientId
   }
 
-  /** Inside the handler's call: `body` and all views of it stay valid until the answer is given. */
-  keepBody(): void {
+  /** Inside the handler's call: a part of `body`, where it stays valid until the answer is given. It may have to move. */
+  keep(part: Buffer): Buffer {
+    const { body } = this
+    assert(part.buffer === body.buffer, 'what is kept is a part of the body')
     this.#lease ??= this.owner.keepFrame()
+    const frame = this.#lease.bytes
+    const at = frame.length - body.length + part.byteOffset - body.byteOffset
+    return frame.subarray(at, at + part.length)
   }
 
   /** `bodyVersion` differs from the request's only where ApiVersions answers a version that it does not know. */
@@ -97,10 +104,11 @@ export class Request {
     this.owner.answered(this)
   }
 
-  /** The connection has gone before the answer: memory is given back, nothing is sent. */
+  /**
+   * The connection has gone before the answer, which will not be sent. What was kept stays until the answer all the same: a
+   * batch may be waiting in a partition, and other bytes in its place would be stored as if they were its.
+   */
   abandon(): void {
-    this.#lease?.release()
-    this.#lease = undefined
     if (this.answer === undefined) this.abandoned?.()
   }
 }

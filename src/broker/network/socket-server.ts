@@ -28,9 +28,9 @@ export interface SocketServerOptions {
   readonly frameTimeoutMs: number
   /** `millrace.slow.reader.timeout.ms`: how long answers may wait for a client that does not read them. */
   readonly slowReaderTimeoutMs: number
-  /** `max.connections` */
-  readonly maxConnections: number
-  /** `max.connections.per.ip` with its overrides. */
+  /** `max.connections`; it may change. */
+  readonly maxConnections: () => number
+  /** `max.connections.per.ip` with its overrides; they may change. */
   readonly maxConnectionsOf: (address: string) => number
   /** An invariant is broken. */
   readonly failed: (error: Error) => void
@@ -45,6 +45,8 @@ export class SocketServer {
   readonly #byAddress = new Map<string, number>()
   readonly #refusals: RateLimitedLog
   #sweep: Timer | undefined
+  /** Before, connections are taken and nothing is read from them. */
+  #isServing = false
   #isClosing = false
 
   constructor(options: SocketServerOptions) {
@@ -71,6 +73,7 @@ export class SocketServer {
       served: apiKey => this.#options.handlers.get(apiKey),
       handle: request => this.#options.handlers.get(request.header.apiKey)!.handle(request),
       handlerFailed: (connection, error) => this.#handlerFailed(connection, error),
+      warn: (problem, address) => this.#refusals.warn(problem, address),
       requestEnded: request => this.#requestEnded(request),
       connectionEnded: (connection, reason) => this.#connectionEnded(connection, reason),
     }
@@ -80,6 +83,12 @@ export class SocketServer {
     this.#listeners.push({ name: listenerName, listener })
     this.#sweep ??= this.#options.clock.after(sweepMs, () => this.#runSweep())
     return listener.endpoint
+  }
+
+  /** Requests are read and answered from now on, also those of connections that came before. */
+  serve(): void {
+    this.#isServing = true
+    for (const connection of this.#connections) connection.start()
   }
 
   /** Closes the endpoints of one listener again. */
@@ -106,7 +115,7 @@ export class SocketServer {
     const { metrics, maxConnections, maxConnectionsOf } = this.#options
     const address = connection.remoteAddress
     const fromAddress = this.#byAddress.get(address) ?? 0
-    const isOverAll = this.#connections.size >= maxConnections
+    const isOverAll = this.#connections.size >= maxConnections()
     if (this.#isClosing || isOverAll || fromAddress >= maxConnectionsOf(address)) {
       metrics.connectionsRefused++
       const setting = isOverAll ? 'max.connections' : 'max.connections.per.ip'
@@ -118,7 +127,7 @@ export class SocketServer {
     this.#byAddress.set(address, fromAddress + 1)
     const client = new ClientConnection(connection, host)
     this.#connections.add(client)
-    client.start()
+    if (this.#isServing) client.start()
   }
 
   #connectionEnded(connection: ClientConnection, reason: string | undefined): void {
@@ -158,15 +167,18 @@ export class SocketServer {
 
   /** Once a second: connections that are idle, that stopped in the middle of a frame, or that do not read. */
   #runSweep(): void {
-    const { clock, metrics, maxIdleMs, frameTimeoutMs, slowReaderTimeoutMs } = this.#options
+    const { clock, metrics, budget, maxIdleMs, frameTimeoutMs, slowReaderTimeoutMs } = this.#options
     const nowMs = clock.now().monotonicMs
+    const isMemoryShort = budget.waitingCount > 0
     for (const connection of this.#connections) {
+      const shedReason = isMemoryShort ? connection.shedReason(nowMs) : undefined
       const quietMs = nowMs - connection.lastActiveMs
       if (connection.stalledForMs(nowMs) > slowReaderTimeoutMs) {
         connection.destroy(
           `it has not read its answers for ${slowReaderTimeoutMs} ms (millrace.slow.reader.timeout.ms)`,
         )
-      } else if (connection.isInsideFrame && quietMs > frameTimeoutMs && connection.unansweredCount === 0) {
+      } else if (shedReason !== undefined) connection.destroy(shedReason)
+      else if (connection.isInsideFrame && quietMs > frameTimeoutMs) {
         connection.destroy(`a frame stopped arriving for ${frameTimeoutMs} ms (millrace.frame.timeout.ms)`)
       } else if (quietMs > maxIdleMs && maxIdleMs >= 0 && connection.unansweredCount === 0) {
         metrics.expiredConnectionsKilled++

@@ -63,7 +63,8 @@ export class WaitingProduce {
 
 /** One partition's part of a Produce request. */
 export interface ProduceItem {
-  readonly batch: Buffer
+  /** Valid until the handler returns; moved when the batch has to wait. */
+  batch: Buffer
   readonly result: ProduceResult
   readonly produce: WaitingProduce
   /** The result stands; later news of this item are ignored. */
