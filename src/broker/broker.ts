@@ -36,6 +36,7 @@ import { SocketServer } from './network/socket-server.ts'
 import { openDirectories } from './open-directories.ts'
 import type { Partition, PartitionHost } from './partition.ts'
 import { Partitions } from './partitions.ts'
+import { Unpacker } from './produce/unpacker.ts'
 import { ProducerIds } from './producer-ids.ts'
 import type { BrokerServices, FeatureView, HandlerSettings } from './services.ts'
 import { StartError } from './start-error.ts'
@@ -399,7 +400,7 @@ export class Broker {
   #partitionHost(): PartitionHost {
     return {
       clock: this.#io.clock,
-      compute: this.#io.compute,
+      unpacker: new Unpacker(this.#io.compute, this.budget.capacityBytes),
       nodeId: this.#config.nodeId,
       flushBeforeAck: this.#config.millraceFlush === 'ack',
       appended: (partition: Partition, batch: Buffer) => {

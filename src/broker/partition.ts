@@ -3,8 +3,9 @@ import { ErrorCode } from '../base/error-code.ts'
 import type { Uuid } from '../base/uuid.ts'
 import type { NeedsUnpacking, PartitionLog, PartitionLogListener } from '../core/log/partition-log.ts'
 import type { Clock } from '../io/clock.ts'
-import type { Compute, ComputeResult } from '../io/compute.ts'
+import type { ComputeResult } from '../io/compute.ts'
 import type { FileRange } from '../io/disk.ts'
+import type { Unpacker } from './produce/unpacker.ts'
 import { decide, type ProduceItem, recordErrorsOf } from './produce/waiting-produce.ts'
 
 /** A fetch that is waiting for more bytes in the partitions it names. */
@@ -24,7 +25,7 @@ export interface PartitionFollower {
 
 export interface PartitionHost {
   readonly clock: Clock
-  readonly compute: Compute
+  readonly unpacker: Unpacker
   readonly nodeId: number
   /** `millrace.flush=ack`: only what is synced counts. */
   readonly flushBeforeAck: boolean
@@ -204,10 +205,7 @@ export class Partition implements PartitionLogListener {
   }
 
   #unpack(job: NeedsUnpacking): void {
-    const done = (result: ComputeResult) => this.#unpacked(result)
-    void this.#host.compute
-      .run({ type: 'decompress', codec: job.codec, input: job.input, maxBytes: job.maxBytes })
-      .then(done)
+    this.#host.unpacker.unpack(job, result => this.#unpacked(result))
   }
 
   #unpacked(result: ComputeResult): void {
@@ -215,8 +213,8 @@ export class Partition implements PartitionLogListener {
     const item = this.#queue.shift()!
     if (result.type === 'done') this.#tryAppend(item, result.output)
     else if (result.type === 'tooLarge')
-      decide(item, ErrorCode.messageTooLarge, 'The batch is too large when it is unpacked.')
-    else decide(item, ErrorCode.corruptMessage, result.reason)
+      decide(item, ErrorCode.messageTooLarge, 'the batch unpacks to more than millrace.max.uncompressed.batch.bytes')
+    else decide(item, ErrorCode.invalidRecord, result.reason)
     this.#drainQueue()
   }
 

@@ -4,6 +4,7 @@ import type { BlockReader } from './compression/block-reader.ts'
 import { Codec, codecNamed } from './compression/codec.ts'
 import { blockReader, decompressSync } from './compression/decompress.ts'
 import type { Decompressed, DecompressFailure } from './compression/decompressed.ts'
+import { freeBytes } from './compression/free-bytes.ts'
 import { type RecordError, RecordWalk, type TimestampBounds } from './record-walk.ts'
 
 /** The settings of a log that decide what it takes; a log's configuration has them under these names. */
@@ -154,6 +155,8 @@ export class BatchValidator {
     for (let block = reader.next(maxBytes); block !== undefined; block = reader.next(maxBytes - totalBytes)) {
       totalBytes += block.length
       if (!this.#walk.feedPiece(block)) return malformedRecords
+      // Of large batches, or those that pretend to be small, the blocks would wait for the garbage collector.
+      if (totalBytes > maxInlineStreamBytes && block.buffer !== input.buffer) freeBytes(block)
     }
     if (reader.failure === undefined) return this.#walk.hasEndedWell ? undefined : malformedRecords
     const isTooLong = reader.failure.type === 'tooLarge' && this.#maxUncompressedBytes > maxInlineBlockBytes

@@ -1,4 +1,5 @@
 import { assert } from '../base/assert.ts'
+import { freeBytes } from './compression/free-bytes.ts'
 import { Cursor } from './varint.ts'
 
 export interface RecordError {
@@ -74,7 +75,7 @@ export class RecordWalk {
     this.#maxDelta = noDelta
     this.#maxTimestamp = noTimestamp
     this.#carriedBytes = 0
-    if (this.#carried.length > maxKeptCarryBytes) this.#carried = Buffer.allocUnsafeSlow(initialCarryBytes)
+    if (this.#carried.length > maxKeptCarryBytes) this.#replaceCarried(initialCarryBytes)
     this.#errors = []
     this.#errorCount = 0
     this.#hasTimestampError = false
@@ -181,12 +182,17 @@ export class RecordWalk {
   #carry(bytes: Buffer, start: number, end: number): void {
     const needed = this.#carriedBytes + end - start
     if (needed > this.#carried.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.#carried.length * 2))
-      this.#carried.copy(larger, 0, 0, this.#carriedBytes)
-      this.#carried = larger
+      this.#replaceCarried(Math.max(needed, this.#carried.length * 2))
     }
     bytes.copy(this.#carried, this.#carriedBytes, start, end)
     this.#carriedBytes = needed
+  }
+
+  #replaceCarried(bytes: number): void {
+    const other = Buffer.allocUnsafeSlow(bytes)
+    this.#carried.copy(other, 0, 0, this.#carriedBytes)
+    freeBytes(this.#carried)
+    this.#carried = other
   }
 
   /**

@@ -10,6 +10,7 @@ import { BatchBuilder } from '../../src/records/builder.ts'
 import { Codec } from '../../src/records/compression/codec.ts'
 import { compressSync } from '../../src/records/compression/compress.ts'
 import { hex } from '../../src/records/hex.ts'
+import { SeededRandom } from '../../src/records/seeded-random.ts'
 import { startBroker } from '../../src/testing/index.ts'
 import { MillraceProcess } from '../compatibility/millrace-process.ts'
 import { api } from './api.ts'
@@ -25,6 +26,8 @@ import {
   type Place,
   produce,
   produceBody,
+  recordsOf,
+  valuesOf,
 } from './requests.ts'
 import { type Experience, SteadyProducer } from './steady-producer.ts'
 
@@ -231,26 +234,49 @@ test('malformed batches are refused, the connection goes on and nothing is store
 })
 
 test('what unpacks to more than is allowed is refused in every codec, and memory stays bounded', async () => {
-  await using target = await Target.start({ 'millrace.max.uncompressed.batch.bytes': String(32 * megabyte) })
+  await using target = await Target.start()
   const client = await target.client()
   const bombed = await createTopic(client, 'bombed')
   const steady = await target.beginSteadyWork()
   await pause(500)
   const before = steady.experience()
   for (const codec of [Codec.gzip, Codec.snappy, Codec.lz4, Codec.zstd]) {
-    const bomb = bombOf(codec, 100 * megabyte)
+    const bomb = bombOf(codec, 130 * megabyte)
     const { errorCode, errorMessage } = await produce(client, bombed, bomb)
     // What is too large even packed is refused for that.
     assert.equal(errorCode, ErrorCode.messageTooLarge, `codec ${codec}: ${errorMessage}`)
   }
   // Many at once, as large as they may be.
-  const allowed = [Codec.gzip, Codec.zstd].map(codec => bombOf(codec, 31 * megabyte))
+  const allowed = [Codec.gzip, Codec.zstd].map(codec => bombOf(codec, 100 * megabyte))
   const others = await Promise.all(Array.from({ length: 16 }, () => target.client()))
   await Promise.all(others.map((one, index) => produce(one, bombed, allowed[index % 2])))
   assertUndisturbed(before, steady.experience())
   const peak = await target.peakMemory()
   assert.ok(peak < memoryLimit, `peak ${Math.round(peak / megabyte)} MiB`)
-  await target.logged(/127\.0\.0\.1.*unpack|unpack.*127\.0\.0\.1/)
+  await target.logged(/127\.0\.0\.1: a batch for bombed-0 was refused: the batch unpacks to more than millrace\.max/)
+})
+
+test('a batch that is unpacked off the loop is stored as it was sent, also when its client is gone by then', async () => {
+  using client = await RawClient.connect({ port: broker.port })
+  for (const codec of [Codec.gzip, Codec.zstd]) {
+    // So small that it arrives in one piece, and so large that it is not unpacked at once.
+    const values = Array.from({ length: 3 }, (_, index) => String(index).repeat(2 * megabyte))
+    const small = await createTopic(client, `off-loop-${codec}`)
+    const batch = batchOf(values, { codec })
+    assert.ok(batch.length < 50_000)
+    assert.equal((await produce(client, small, batch)).errorCode, ErrorCode.none)
+    // One that arrives in pieces lies in memory that others would take at once.
+    const half = Buffer.concat([new SeededRandom(codec).bytes(300_000), Buffer.alloc(megabyte)])
+    const large = await createTopic(client, `off-loop-large-${codec}`)
+    using gone = await RawClient.connect({ port: broker.port })
+    gone.send(api.produce.request, 9, produceBody(large, batchOf([half, half], { codec })))
+    gone.socket.end()
+    await Promise.all([1, 2, 3].map(() => append(client, place, ['z'.repeat(900_000)])))
+    const { highWatermark, records } = await fetch(client, large, { maxWaitMs: 500 })
+    assert.ok(highWatermark === 0 || highWatermark === 2)
+    assert.equal(recordsOf(records).length, highWatermark)
+    assert.deepEqual(valuesOf((await fetch(client, small)).records), values)
+  }
 })
 
 /** One record of zeros. */

@@ -1,4 +1,4 @@
-import { ErrorCode } from '../../base/error-code.ts'
+import { ErrorCode, errorName } from '../../base/error-code.ts'
 import { decode } from '../../protocol/codec.ts'
 import { produceRequest, produceResponse } from '../../protocol/messages/produce.ts'
 import { batchSizeAt, isTransactional } from '../../records/batch.ts'
@@ -110,7 +110,7 @@ function answer(services: BrokerServices, request: Request, acks: number, topics
   const failedTopic = topics.find(topic => topic.partitionResponses.some(result => result.errorCode !== ErrorCode.none))
   if (failedTopic !== undefined) {
     request.errorCode = failedTopic.partitionResponses.find(result => result.errorCode !== ErrorCode.none)!.errorCode
-    countFailures(services, topics)
+    tellFailures(services, request, topics)
   }
   if (acks === 0) {
     // Nothing can be said to this client but that its connection ends: it will look for the leader again.
@@ -124,10 +124,23 @@ function answer(services: BrokerServices, request: Request, acks: number, topics
   })
 }
 
-function countFailures(services: BrokerServices, topics: readonly TopicResult[]): void {
-  for (const topic of topics)
-    for (const result of topic.partitionResponses)
-      if (result.errorCode !== ErrorCode.none) services.metrics.produceFailed(topic.name, result.errorCode)
+/** What no correct client sends, or what somebody has to raise a limit for. */
+const worthALine: ReadonlySet<ErrorCode> = new Set([
+  ErrorCode.corruptMessage,
+  ErrorCode.invalidRecord,
+  ErrorCode.messageTooLarge,
+])
+
+function tellFailures(services: BrokerServices, request: Request, topics: readonly TopicResult[]): void {
+  for (const topic of topics) {
+    for (const { index, errorCode, errorMessage } of topic.partitionResponses) {
+      if (errorCode === ErrorCode.none) continue
+      services.metrics.produceFailed(topic.name, errorCode)
+      if (!worthALine.has(errorCode)) continue
+      const name = topic.name || services.cluster.topicById(topic.topicId)?.name
+      request.owner.warn(`a batch for ${name}-${index} was refused: ${errorMessage ?? errorName(errorCode)}`)
+    }
+  }
 }
 
 /** KIP-951: who leads now, where the client asked the wrong broker. */

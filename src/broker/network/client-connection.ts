@@ -34,10 +34,11 @@ export interface ConnectionHost {
   served(apiKey: number): ServedVersions | undefined
   /** Handles one request. Throws `ProtocolError` when its body cannot be read. */
   handle(request: Request): void
-  /** Counts a request that has been answered, for metrics. */
   /** A handler has thrown what it must not: a bug. */
   handlerFailed(connection: ClientConnection, error: unknown): void
+  /** Counts a request that has been answered, for metrics. */
   requestEnded(request: Request): void
+  warn(problem: string, address: string): void
   connectionEnded(connection: ClientConnection, reason: string | undefined): void
 }
 
@@ -162,6 +163,10 @@ export class ClientConnection implements Receiver, RequestOwner {
 
   keepFrame(): Lease {
     return this.#reader.keep()
+  }
+
+  warn(problem: string): void {
+    this.#host.warn(problem, this.remoteAddress)
   }
 
   destroy(reason: string): void {

@@ -19,6 +19,8 @@ export interface RequestOwner {
   answered(request: Request): void
   /** Inside the handler's call only: the request's frame, in memory that outlives the call. */
   keepFrame(): Lease
+  /** Says in the log, at most once a second, what was wrong with a request. */
+  warn(problem: string): void
   destroy(reason: string): void
 }
 

@@ -73,6 +73,7 @@ export class SocketServer {
       served: apiKey => this.#options.handlers.get(apiKey),
       handle: request => this.#options.handlers.get(request.header.apiKey)!.handle(request),
       handlerFailed: (connection, error) => this.#handlerFailed(connection, error),
+      warn: (problem, address) => this.#refusals.warn(problem, address),
       requestEnded: request => this.#requestEnded(request),
       connectionEnded: (connection, reason) => this.#connectionEnded(connection, reason),
     }

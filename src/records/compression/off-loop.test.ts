@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { SeededRandom } from '../seeded-random.ts'
 import { Codec } from './codec.ts'
 import { compressSync } from './compress.ts'
 import { decompressSync } from './decompress.ts'
@@ -18,6 +19,17 @@ test('both ways unpack the same, for every codec', async () => {
   for (const codec of codecs) {
     const { result } = await unpack(codec, compressSync(codec, bytes), bytes.length)
     assert.deepEqual(result, { type: 'done', output: bytes })
+  }
+})
+
+test('what cannot be packed is unpacked too, and the input stays as it was', async () => {
+  const noise = new SeededRandom(1).bytes(3_000_000)
+  for (const codec of codecs) {
+    const packed = compressSync(codec, noise)
+    const copy = Buffer.from(packed)
+    const { result } = await unpack(codec, packed, noise.length)
+    assert.deepEqual(result, { type: 'done', output: noise })
+    assert.deepEqual(packed, copy)
   }
 })
 
