@@ -80,9 +80,13 @@ export class WireClient {
   }
 
   /** An open connection with a version for one request, to be sent at once; undefined when there is none. */
-  async line<Q extends Fields, R extends Fields>(api: Api<Q, R>, minVersion = 0): Promise<Line<Q, R> | undefined> {
+  async line<Q extends Fields, R extends Fields>(
+    api: Api<Q, R>,
+    minVersion = 0,
+    maxVersion = 99,
+  ): Promise<Line<Q, R> | undefined> {
     const session = await this.connect()
-    const version = session && this.#draw(session, api.request, minVersion)
+    const version = session && this.#draw(session, api.request, { minVersion, maxVersion })
     if (session === undefined || version === undefined) return undefined
     return { version, send: (body, options) => session.connection.request(api, version, body, options) }
   }
@@ -111,11 +115,15 @@ export class WireClient {
       .map(topic => ({ name: topic.name ?? '', topicId: topic.topicId, partitionCount: topic.partitions.length }))
   }
 
-  #draw(session: Session, request: Message, minVersion: number): number | undefined {
+  #draw(
+    session: Session,
+    request: Message,
+    { minVersion, maxVersion }: { minVersion: number; maxVersion: number },
+  ): number | undefined {
     const served = session.versions.get(request.key)
     if (served === undefined) return undefined
     const min = Math.max(served.min, request.minVersion, minVersion)
-    const max = Math.min(served.max, request.maxVersion)
+    const max = Math.min(served.max, request.maxVersion, maxVersion)
     if (min > max) return undefined
     // The newest is what current clients speak, so it is drawn more often.
     return this.random.chance(0.4) ? max : this.random.between(min, max)
