@@ -41,6 +41,7 @@ const libraryGroup = 'group-2'
 export class Crew {
   readonly #parts: CrewParts
   readonly #hands: Hand[] = []
+  readonly #seenTopics = new Set<string>()
   #isStopping = false
 
   constructor(parts: CrewParts) {
@@ -144,6 +145,11 @@ export class Crew {
       endpoint: broker.endpoint,
       clientId: process,
       complain: text => complain('I58', text),
+      sawTopic: ({ name, topicId }) => {
+        if (this.#seenTopics.has(topicId)) return
+        this.#seenTopics.add(topicId)
+        history.mark('seenTopic', { topic: name, topicId })
+      },
     })
     const topicNames = plan.topics.map(topic => topic.name)
     return { process, client, history, random, topicNames, isStopping: () => this.#isStopping, complain }

@@ -1,5 +1,4 @@
 import { ProducerStates } from '../../core/log/producer-states.ts'
-import type { EpochStart } from '../../core/log/leader-epochs.ts'
 import type { FileRange } from '../../io/disk.ts'
 import {
   addToSequence,
@@ -58,7 +57,7 @@ export async function scanLog(log: SegmentedLog, violations: Violations): Promis
     }
   }
   checkSequences(name, batches, violations)
-  checkEpochs(name, batches, log.inspect().epochs, violations)
+  checkEpochs(log, batches, violations)
   return { batches, records: batches.flatMap(recordsOf) }
 }
 
@@ -118,11 +117,14 @@ function checkSequences(name: string, batches: readonly Buffer[], violations: Vi
   }
 }
 
-function checkEpochs(name: string, batches: readonly Buffer[], known: readonly EpochStart[], violations: Violations): void {
+function checkEpochs(log: SegmentedLog, batches: readonly Buffer[], violations: Violations): void {
+  const name = `${log.topic}-${log.partition}`
+  const known = log.inspect().epochs
   let latest = -1
   for (const batch of batches) {
     const epoch = readPartitionLeaderEpoch(batch, 0)
-    const offset = readBaseOffset(batch, 0)
+    // The first batch may begin below the start of the log.
+    const offset = Math.max(readBaseOffset(batch, 0), log.logStartOffset)
     if (epoch < latest) violations.add('I5', `${name}: leader epoch ${epoch} follows ${latest} at ${offset}`)
     latest = Math.max(latest, epoch)
     const cached = known.findLast(entry => entry.startOffset <= offset)

@@ -151,6 +151,7 @@ export class SimulatedBroker {
   #ended(how: 'kill' | 'power' | 'closed' | 'failed', wasUp: boolean): void {
     this.#state = 'down'
     this.#broker = undefined
+    this.node.disk.faults.forgetOrdered()
     if (wasUp) this.#history.mark('ended', { node: this.node.name, life: this.#life, how })
     for (const ending of [...this.#endings]) ending()
     this.#endings.clear()

@@ -118,6 +118,8 @@ export interface Marks {
   cut: Target & { readonly from: number }
   /** Bytes were damaged on purpose: these offsets may be missing, but never wrong. */
   damaged: Target & { readonly from: number; readonly to: number }
+  /** A client was told of the topic under this id for the first time. */
+  seenTopic: { readonly topic: string; readonly topicId: Uuid }
   fault: { readonly text: string }
   phase: { readonly name: string }
 }

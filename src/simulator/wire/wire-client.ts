@@ -17,6 +17,7 @@ export interface WireClientOptions {
   readonly endpoint: Endpoint
   readonly clientId: string
   readonly complain: Complain
+  readonly sawTopic: (topic: KnownTopic) => void
 }
 
 export interface KnownTopic {
@@ -110,9 +111,11 @@ export class WireClient {
     const body = { topics: names.map(name => ({ name })), allowAutoTopicCreation: false }
     const result = await this.call(metadata, () => body, { timeoutMs: 5000, minVersion: 10 })
     if (result.type === 'lost') return undefined
-    return result.answer.topics
+    const known = result.answer.topics
       .filter(topic => topic.errorCode === ErrorCode.none)
       .map(topic => ({ name: topic.name ?? '', topicId: topic.topicId, partitionCount: topic.partitions.length }))
+    for (const topic of known) this.#options.sawTopic(topic)
+    return known
   }
 
   #draw(
