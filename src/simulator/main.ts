@@ -14,12 +14,12 @@ for (let i = 0; i < count; i++) {
     Math.round(result.simulatedMs),
     result.calls,
     plan.flush,
-    JSON.stringify(plan.faults),
+    "",
     result.violationCount,
   )
   if (result.violationCount > 0) {
     for (const { invariant, text } of result.violations) console.log(invariant, text)
-    console.log(result.log.slice(-30).join('\n'))
+    if (process.argv.includes('--log')) console.log(result.log.slice(-40).join('\n'))
     process.exitCode = 1
   }
 }

@@ -18,40 +18,76 @@ export interface PlannedTopic {
   readonly name: string
   readonly partitions: number
   readonly config: Readonly<Record<string, string>>
+  /** It is deleted and made anew while others use it. */
+  readonly isMortal: boolean
 }
 
 export interface PlannedClients {
   readonly idempotent: number
   readonly plain: number
   readonly assigned: number
+  readonly members: number
+  /** Of the members, how many are static. */
+  readonly staticMembers: number
+  readonly libraryProducers: number
+  readonly libraryReaders: number
+  readonly libraryMembers: number
+  readonly thinkMs: number
+  readonly maxValueBytes: number
+  readonly hasWildTimestamps: boolean
+  readonly sessionTimeoutMs: number
+  readonly admin: PlannedAdmin | undefined
+}
+
+export interface PlannedAdmin {
+  readonly thinkMs: number
+  readonly deleteRecordsRate: number
+  readonly settings: readonly (readonly [string, readonly string[]])[]
 }
 
 /** How often things happen: the mean time between two of a kind, in milliseconds; undefined: never. */
 export interface PlannedFaults {
-  readonly killEveryMs: number | undefined
-  readonly powerCutEveryMs: number | undefined
-  readonly restartEveryMs: number | undefined
-  readonly resetEveryMs: number | undefined
+  readonly killMs: number | undefined
+  readonly powerCutMs: number | undefined
+  readonly restartMs: number | undefined
+  /** Chance that a process that has just begun ends again at once. */
+  readonly earlyEndRate: number
+  readonly resetMs: number | undefined
+  readonly partitionMs: number | undefined
+  readonly silenceMs: number | undefined
+  readonly latencyMs: number | undefined
+  readonly stallMs: number | undefined
+  readonly fullDiskMs: number | undefined
+  readonly readErrorMs: number | undefined
+  readonly syncErrorMs: number | undefined
+  readonly pauseMs: number | undefined
+  readonly clockStepMs: number | undefined
+  readonly clientCrashMs: number | undefined
+  readonly clientPauseMs: number | undefined
+  /** Chance that bytes are damaged while the broker is down. */
+  readonly flipRate: number
 }
 
 export function drawPlan(seed: string | number): Plan {
   const random = new SeededRandom(String(seed), 'plan')
   const flush = random.pick(['async', 'ack'] as const)
   const logDirs = Array.from({ length: random.pick([1, 1, 2, 3]) }, (_, number) => `/disk/data-${number + 1}`)
+  const hasWildTimestamps = random.chance(0.1)
   return {
     seed: String(seed),
     flush,
     logDirs,
     overrides: drawOverrides(random),
-    topics: drawTopics(random),
-    clients: { idempotent: random.between(1, 2), plain: random.between(0, 2), assigned: random.between(1, 2) },
+    topics: drawTopics(random, hasWildTimestamps),
+    clients: drawClients(random, hasWildTimestamps),
     faults: drawFaults(random),
-    safetyMs: 30_000,
+    safetyMs: random.between(15_000, 40_000),
   }
 }
 
 /** Settings of the broker, many of them as small as they can be, so that what is rare elsewhere happens all the time. */
 function drawOverrides(random: SeededRandom): string[] {
+  const never = 9_223_372_036_854_775_807n
   return [
     `log.index.interval.bytes=${random.pick([0, 64, 512, 4096])}`,
     `log.index.size.max.bytes=${random.pick([24, 120, 10_485_760])}`,
@@ -60,29 +96,103 @@ function drawOverrides(random: SeededRandom): string[] {
     `log.flush.start.offset.checkpoint.interval.ms=${random.pick([500, 5000, 60_000])}`,
     `replica.high.watermark.checkpoint.interval.ms=${random.pick([500, 5000])}`,
     `log.retention.check.interval.ms=${random.pick([500, 3000, 300_000])}`,
-    `log.flush.interval.messages=${random.pick([1, 10, 9_223_372_036_854_775_807n, 9_223_372_036_854_775_807n])}`,
+    `log.flush.interval.messages=${random.pick([1, 10, never, never])}`,
     `max.incremental.fetch.session.cache.slots=${random.pick([0, 2, 1000])}`,
     `metadata.log.max.record.bytes.between.snapshots=${random.pick([200, 2000, 20_971_520])}`,
     `internal.metadata.log.segment.bytes=${random.pick([1000, 10_000, 1_073_741_824])}`,
     `millrace.scrub.bytes.per.second=${random.pick([0, 10_000, 4_194_304])}`,
     `offsets.topic.num.partitions=${random.pick([1, 3])}`,
     `offsets.topic.segment.bytes=${random.pick([1000, 10_000, 104_857_600])}`,
+    `offsets.retention.check.interval.ms=${random.pick([1000, 600_000])}`,
+    `group.initial.rebalance.delay.ms=${random.pick([0, 500])}`,
+    `group.min.session.timeout.ms=100`,
+    'socket.request.max.bytes=2000000',
+    `queued.max.request.bytes=${random.pick([-1, 2_000_000])}`,
   ]
 }
 
-function drawTopics(random: SeededRandom): PlannedTopic[] {
-  return Array.from({ length: random.between(1, 2) }, (_, number) => {
-    const config = { 'internal.segment.bytes': String(random.pick([1024, 4096, 16_384, 65_536, 1_048_576])) }
-    return { name: `topic-${number + 1}`, partitions: random.between(1, 3), config }
+function drawTopics(random: SeededRandom, hasWildTimestamps: boolean): PlannedTopic[] {
+  return Array.from({ length: random.between(1, 3) }, (_, number) => {
+    const isMortal = number > 0 && random.chance(0.5)
+    const config = drawTopicConfig(random, hasWildTimestamps)
+    return { name: `topic-${number + 1}`, partitions: random.between(1, 3), config, isMortal }
   })
 }
 
-function drawFaults(random: SeededRandom): PlannedFaults {
-  const every = (low: number, high: number) => (random.chance(0.5) ? random.between(low, high) : undefined)
+function drawTopicConfig(random: SeededRandom, hasWildTimestamps: boolean): Record<string, string> {
+  const config: Record<string, string> = {
+    'internal.segment.bytes': String(random.pick([200, 1024, 4096, 16_384, 65_536, 1_048_576])),
+  }
+  if (random.chance(0.2)) config['retention.bytes'] = String(random.pick([2000, 20_000]))
+  if (random.chance(0.15)) config['retention.ms'] = String(random.pick([3000, 20_000]))
+  if (random.chance(0.2)) config['segment.ms'] = String(random.pick([500, 5000]))
+  if (random.chance(0.15)) config['message.timestamp.type'] = 'LogAppendTime'
+  if (random.chance(0.2)) config['compression.type'] = random.pick(['gzip', 'snappy', 'lz4', 'zstd', 'uncompressed'])
+  if (hasWildTimestamps) {
+    config['message.timestamp.before.max.ms'] = '9223372036854775807'
+    config['message.timestamp.after.max.ms'] = '9223372036854775807'
+  }
+  return config
+}
+
+function drawClients(random: SeededRandom, hasWildTimestamps: boolean): PlannedClients {
+  const members = random.pick([0, 0, 1, 2, 3])
   return {
-    killEveryMs: every(3000, 20_000),
-    powerCutEveryMs: every(3000, 20_000),
-    restartEveryMs: every(5000, 30_000),
-    resetEveryMs: every(1000, 10_000),
+    idempotent: random.between(1, 2),
+    plain: random.between(0, 2),
+    assigned: random.between(0, 2),
+    members,
+    staticMembers: random.chance(0.3) ? random.below(members + 1) : 0,
+    libraryProducers: random.pick([0, 0, 1]),
+    libraryReaders: random.pick([0, 0, 1]),
+    libraryMembers: random.pick([0, 0, 0, 1, 2]),
+    thinkMs: random.pick([20, 60, 200]),
+    maxValueBytes: random.pick([50, 3000, 3000, 100_000]),
+    hasWildTimestamps,
+    sessionTimeoutMs: random.pick([500, 2000, 6000]),
+    admin: random.chance(0.5) ? drawAdmin(random) : undefined,
+  }
+}
+
+const changedSettings: readonly (readonly [string, readonly string[]])[] = [
+  ['internal.segment.bytes', ['200', '4096', '1048576']],
+  ['compression.type', ['producer', 'gzip', 'zstd', 'lz4', 'snappy', 'uncompressed']],
+  ['message.timestamp.type', ['CreateTime', 'LogAppendTime']],
+  ['max.message.bytes', ['1000', '1048588']],
+  ['flush.messages', ['1', '9223372036854775807']],
+  ['index.interval.bytes', ['0', '4096']],
+  ['segment.index.bytes', ['24', '10485760']],
+]
+
+function drawAdmin(random: SeededRandom): PlannedAdmin {
+  return {
+    thinkMs: random.pick([500, 3000]),
+    deleteRecordsRate: random.pick([0, 0.3]),
+    settings: random.chance(0.5) ? random.shuffled(changedSettings).slice(0, random.between(1, 4)) : [],
+  }
+}
+
+function drawFaults(random: SeededRandom): PlannedFaults {
+  const every = (low: number, high: number, chance = 0.4) =>
+    random.chance(chance) ? random.between(low, high) : undefined
+  const powerCutMs = every(2000, 20_000)
+  return {
+    killMs: every(2000, 20_000),
+    powerCutMs,
+    restartMs: every(5000, 30_000),
+    earlyEndRate: random.pick([0, 0, 0.3]),
+    resetMs: every(500, 10_000),
+    partitionMs: every(3000, 20_000, 0.25),
+    silenceMs: every(3000, 20_000, 0.15),
+    latencyMs: every(2000, 10_000, 0.25),
+    stallMs: every(3000, 20_000, 0.25),
+    fullDiskMs: every(5000, 20_000, 0.15),
+    readErrorMs: every(5000, 20_000, 0.15),
+    syncErrorMs: every(8000, 30_000, 0.15),
+    pauseMs: every(5000, 20_000, 0.2),
+    clockStepMs: every(3000, 20_000, 0.15),
+    clientCrashMs: every(2000, 15_000),
+    clientPauseMs: every(3000, 15_000, 0.25),
+    flipRate: random.chance(0.15) ? 0.5 : 0,
   }
 }

@@ -1,22 +1,19 @@
 import { ErrorCode } from '../base/error-code.ts'
-import { checkLog } from './check/check-log.ts'
-import { type PartitionTruth, partitionKey } from './check/partition-truth.ts'
+import { auditDisk } from './audit/audit-disk.ts'
+import { imageText } from './audit/audit-metadata.ts'
+import { checkHistory } from './check/check-history.ts'
 import { SimulatedBroker } from './cluster/simulated-broker.ts'
+import { Crew } from './crew.ts'
+import { readAll } from './final-reads.ts'
 import { History } from './history/history.ts'
-import type { ReadRecord } from './history/operations.ts'
-import type { SeededRandom } from './io/seeded-random.ts'
 import type { LogLine } from './io/simulated-log.ts'
-import type { SimulatedNode } from './io/simulated-node.ts'
 import { World } from './io/world.ts'
+import { Nemesis } from './nemesis.ts'
 import type { Plan } from './plan.ts'
 import { type Violation, Violations } from './violations.ts'
-import { WireClient } from './wire/wire-client.ts'
-import { runAssignedConsumer } from './workload/assigned-consumer.ts'
-import { createTopic } from './workload/create-topic.ts'
-import { runIdempotentProducer } from './workload/idempotent-producer.ts'
-import { runPlainProducer } from './workload/plain-producer.ts'
-import { listOffset, poll } from './workload/read-partition.ts'
-import type { PartitionTarget, Workplace } from './workload/workplace.ts'
+import { fetchCommitted } from './workload/group-calls.ts'
+import { createTopic } from './workload/topic-admin.ts'
+import type { Workplace } from './workload/workplace.ts'
 
 export interface RunResult {
   readonly seed: string
@@ -32,14 +29,16 @@ export interface RunResult {
   readonly files: readonly { readonly path: string; readonly bytes: Buffer }[]
 }
 
+/** A run that takes more is stuck. */
+const maxRunMs = 900_000
+const maxEvents = 5_000_000
+/** How long clients may take to come to an end once all faults are over (I65, I66). */
+const maxDrainMs = 120_000
+
 /** One run of a plan, from the first start of its broker to the audit of what is left. */
 export async function runPlan(plan: Plan): Promise<RunResult> {
   return await new Run(plan).result()
 }
-
-/** A run that takes more is stuck. */
-const maxRunMs = 900_000
-const maxEvents = 5_000_000
 
 class Run {
   readonly #plan: Plan
@@ -47,24 +46,26 @@ class Run {
   readonly #history: History
   readonly #violations = new Violations()
   readonly #broker: SimulatedBroker
-  readonly #nemesis: SeededRandom
-  readonly #tasks: Promise<void>[] = []
-  #isStopping = false
-  readonly #clientNodes: SimulatedNode[] = []
+  readonly #crew: Crew
 
   constructor(plan: Plan) {
     this.#plan = plan
     this.#world = new World({ seed: plan.seed })
     this.#history = new History(() => this.#world.nowMs)
-    this.#nemesis = this.#world.random('nemesis')
-    this.#broker = new SimulatedBroker(this.#world, plan, this.#history, this.#violations)
+    const parts = { world: this.#world, plan, history: this.#history, violations: this.#violations }
+    this.#broker = new SimulatedBroker(parts.world, plan, parts.history, parts.violations)
+    this.#crew = new Crew({ ...parts, broker: this.#broker })
   }
 
   async result(): Promise<RunResult> {
+    const rejected = (error: unknown) => this.#violations.add('run', `unhandled: ${textOf(error)}`)
+    process.on('unhandledRejection', rejected)
     try {
-      await this.#world.finish(this.#play(), { withinMs: maxRunMs, maxEvents })
+      await this.#untilOver(this.#play())
     } catch (error) {
-      this.#violations.add('run', error instanceof Error ? (error.stack ?? error.message) : String(error))
+      this.#violations.add('run', textOf(error))
+    } finally {
+      process.off('unhandledRejection', rejected)
     }
     return {
       seed: this.#plan.seed,
@@ -80,147 +81,116 @@ class Run {
     }
   }
 
+  async #untilOver(play: Promise<void>): Promise<void> {
+    let isOver = false
+    const over = () => {
+      isOver = true
+    }
+    play.then(over, over)
+    const look = () => {
+      this.#broker.look()
+      return isOver
+    }
+    await this.#world.run(look, { withinMs: maxRunMs, maxEvents })
+    await play
+  }
+
   async #play(): Promise<void> {
     this.#phase('quiet start')
     await this.#broker.start()
-    const admin = this.#workplace('admin')
-    for (const topic of this.#plan.topics) {
-      while ((await createTopic(admin, topic)) !== ErrorCode.none) await this.#world.sleep(100)
-    }
+    const admin = this.#crew.hire('admin')
+    await this.#createTopics(admin)
     this.#phase('safety')
-    this.#startClients()
-    await this.#harass()
-    this.#phase('heal')
-    if (this.#broker.state === 'down') await this.#broker.start()
-    this.#isStopping = true
+    this.#crew.start()
+    await new Nemesis({
+      world: this.#world,
+      plan: this.#plan,
+      history: this.#history,
+      broker: this.#broker,
+      crew: this.#crew,
+    }).run()
     this.#phase('drain')
-    await Promise.all(this.#tasks)
-    this.#phase('final reads')
-    const truth = await this.#readAll(admin)
-    checkLog({ history: this.#history, truth, violations: this.#violations, flush: this.#plan.flush })
+    await this.#drain()
+    await this.#findOut(admin)
   }
 
   #phase(name: string): void {
     this.#history.mark('phase', { name })
   }
 
-  #workplace(process: string): Workplace {
-    const node = this.#world.addNode(`client-${this.#clientNodes.length + 1}`)
-    this.#clientNodes.push(node)
-    const random = this.#world.random(process)
-    const complain = (invariant: string, text: string) => this.#violations.add(invariant, `${process}: ${text}`)
-    const client = new WireClient({
-      io: node.start(),
-      random,
-      endpoint: this.#broker.endpoint,
-      clientId: process,
-      complain: text => complain('I58', text),
+  async #createTopics(admin: Workplace): Promise<void> {
+    for (const topic of this.#plan.topics)
+      while ((await createTopic(admin, topic)) !== ErrorCode.none) await this.#world.sleep(100)
+  }
+
+  async #drain(): Promise<void> {
+    this.#crew.stop()
+    const endMs = this.#world.nowMs + maxDrainMs
+    while (!this.#crew.isDone && this.#world.nowMs < endMs) await this.#world.sleep(100)
+    if (!this.#crew.isDone)
+      this.#violations.add('I66', `these have not come to an end: ${this.#crew.late.join(', ')}`)
+  }
+
+  /** Reads all that is left, closes, audits, and starts once more. */
+  async #findOut(admin: Workplace): Promise<void> {
+    this.#phase('final reads')
+    const truth = await readAll(admin)
+    await this.#readCommitted(admin)
+    const image = this.#broker.broker?.metadata.image
+    const liveImage = image && imageText(image)
+    const groups = this.#groupState()
+    this.#phase('cold audit')
+    if (!(await this.#broker.close())) {
+      this.#violations.add('I65', 'the broker could not be closed in the end')
+      return
+    }
+    await auditDisk({
+      ...{ world: this.#world, plan: this.#plan, broker: this.#broker, violations: this.#violations },
+      ...{ truth, liveImage },
     })
-    return {
-      process,
-      client,
-      history: this.#history,
-      random,
-      topicNames: this.#plan.topics.map(topic => topic.name),
-      isStopping: () => this.#isStopping,
-      complain,
+    this.#phase('last start')
+    await this.#broker.start()
+    await this.#compareGroups(groups)
+    await this.#readCommitted(admin)
+    checkHistory({ history: this.#history, truth, violations: this.#violations, plan: this.#plan })
+  }
+
+  async #readCommitted(admin: Workplace): Promise<void> {
+    for (const topic of (await admin.client.topics(admin.topicNames)) ?? [])
+      for (let partition = 0; partition < topic.partitionCount; partition++)
+        for (const group of this.#crew.groups) await fetchCommitted(admin, group, { topic, partition })
+  }
+
+  /** The durable state of each group coordinator. */
+  #groupState(): ReadonlyMap<number, string> {
+    const state = new Map<number, string>()
+    for (const [index, shard] of this.#broker.broker?.groups.shards ?? []) {
+      if (shard.isLoaded) state.set(index, stateText(shard.inspect()?.durable))
     }
+    return state
   }
 
-  #startClients(): void {
-    const { clients } = this.#plan
-    const shape = { maxValueBytes: 3000, maxRecordsPerBatch: 8, hasWildTimestamps: false }
-    const codecs = [0, 0, 1, 2, 3, 4]
-    for (let i = 1; i <= clients.idempotent; i++)
-      this.#tasks.push(
-        runIdempotentProducer(this.#workplace(`idempotent-${i}`), { shape, codecs, thinkMs: 60, repeatRate: 0.1 }),
-      )
-    for (let i = 1; i <= clients.plain; i++)
-      this.#tasks.push(
-        runPlainProducer(this.#workplace(`plain-${i}`), { shape, codecs, acks: [0, 1, -1, -1], thinkMs: 80 }),
-      )
-    for (let i = 1; i <= clients.assigned; i++) this.#tasks.push(runAssignedConsumer(this.#workplace(`reader-${i}`)))
-  }
-
-  /** Faults, until their time is over. */
-  async #harass(): Promise<void> {
-    const { faults, safetyMs } = this.#plan
-    const random = this.#nemesis
-    const endMs = this.#world.nowMs + safetyMs
-    const all: { atMs: number; everyMs: number; act: () => Promise<void> }[] = []
-    const add = (everyMs: number | undefined, act: () => Promise<void>) => {
-      if (everyMs !== undefined) all.push({ everyMs, act, atMs: this.#world.nowMs + random.below(everyMs * 2) })
+  /** Live state is what a replay gives (I38). */
+  async #compareGroups(before: ReadonlyMap<number, string>): Promise<void> {
+    for (const [index, live] of before) {
+      const shard = this.#broker.broker?.groups.shards.get(index)
+      for (let tries = 0; shard?.isLoaded === false && tries < 100; tries++) await this.#world.sleep(10)
+      const replayed = shard?.isLoaded === true ? stateText(shard.inspect()?.durable) : 'not loaded'
+      if (replayed !== live)
+        this.#violations.add('I38', `groups of partition ${index} were\n  ${live}\nand are after a replay\n  ${replayed}`)
     }
-    add(faults.killEveryMs, () => this.#crash('kill'))
-    add(faults.powerCutEveryMs, () => this.#crash('power'))
-    add(faults.restartEveryMs, async () => void (await this.#broker.close()))
-    add(faults.resetEveryMs, async () => this.#resetConnections())
-    for (;;) {
-      const next = all.reduce<(typeof all)[number] | undefined>(
-        (a, b) => (a === undefined || b.atMs < a.atMs ? b : a),
-        undefined,
-      )
-      if (next === undefined || next.atMs >= endMs) break
-      await this.#world.sleep(Math.max(0, next.atMs - this.#world.nowMs))
-      next.atMs = this.#world.nowMs + random.below(next.everyMs * 2)
-      await next.act()
-      if (this.#broker.state === 'down') {
-        await this.#world.sleep(random.below(2000))
-        void this.#broker.start()
-      }
-    }
-    await this.#world.sleep(Math.max(0, endMs - this.#world.nowMs))
-  }
-
-  #resetConnections(): void {
-    for (const node of this.#clientNodes)
-      if (this.#nemesis.chance(0.5)) this.#world.network.reset(node, this.#broker.node)
-  }
-
-  async #crash(kind: 'kill' | 'power'): Promise<void> {
-    this.#broker.crash(kind)
-  }
-
-  async #readAll(admin: Workplace): Promise<Map<string, PartitionTruth>> {
-    const truth = new Map<string, PartitionTruth>()
-    let topics = await admin.client.topics(admin.topicNames)
-    while (topics === undefined) {
-      await this.#world.sleep(100)
-      topics = await admin.client.topics(admin.topicNames)
-    }
-    for (const topic of topics)
-      for (let partition = 0; partition < topic.partitionCount; partition++) {
-        const read = await readWhole(admin, { topic, partition })
-        if (read !== undefined) truth.set(partitionKey(topic.topicId, partition), read)
-      }
-    return truth
   }
 }
 
-async function readWhole(at: Workplace, target: PartitionTarget): Promise<PartitionTruth | undefined> {
-  const start = await listOffset(at, target, -2)
-  const end = await listOffset(at, target, -1)
-  if (start === undefined || end === undefined) {
-    at.complain('I65', `${target.topic.name}-${target.partition} does not say where it begins and ends`)
-    return undefined
-  }
-  const records = new Map<number, ReadRecord>()
-  let offset = start
-  while (offset < end) {
-    const result = await poll(at, target, { offset, maxWaitMs: 0, maxBytes: 1_000_000 })
-    if (result.type !== 'read' || result.nextOffset === offset) {
-      at.complain(
-        'I65',
-        `${target.topic.name}-${target.partition} cannot be read at ${offset}: ${JSON.stringify(result)}`,
-      )
-      return undefined
-    }
-    const call = at.history.callsOf('poll').at(-1)!
-    for (const record of call.answer?.records ?? []) records.set(record.offset, record)
-    offset = result.nextOffset
-  }
-  const { name, topicId } = target.topic
-  return { topic: name, topicId, partition: target.partition, logStartOffset: start, logEndOffset: end, records }
+function stateText(state: unknown): string {
+  return JSON.stringify(state, (_, value) => {
+    if (typeof value === 'bigint') return String(value)
+    return value instanceof Map ? [...value] : value instanceof Set ? [...value] : value
+  })
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
 function lineText({ timeMs, node, level, message, fields }: LogLine): string {

@@ -2,17 +2,10 @@ import type { Uuid } from '../../base/uuid.ts'
 import type { Call, History } from '../history/history.ts'
 import type { ReadRecord, SeenRecord } from '../history/operations.ts'
 import type { Violations } from '../violations.ts'
+import type { CheckInput } from './check-history.ts'
 import { Cuts } from './cuts.ts'
 import { Incarnations } from './incarnations.ts'
 import { partitionKey, type Truth } from './partition-truth.ts'
-
-interface CheckInput {
-  readonly history: History
-  readonly truth: Truth
-  readonly violations: Violations
-  /** With `millrace.flush=ack` no cut of the power excuses the loss of what was acknowledged. */
-  readonly flush: 'async' | 'ack'
-}
 
 /** Whether what was sent is there, what is there was sent, and every reader saw the same (I1, I2, I4, I6, I24, I26). */
 export function checkLog(input: CheckInput): void {
@@ -36,11 +29,11 @@ class LogCheck {
   /** By partition, offset and era: who said first what is there. */
   readonly #seen = new Map<string, { readonly value: string; readonly by: string }>()
 
-  constructor({ history, truth, violations, flush }: CheckInput) {
+  constructor({ history, truth, violations, plan }: CheckInput) {
     this.#history = history
     this.#truth = truth
     this.#violations = violations
-    this.#isAck = flush === 'ack'
+    this.#isAck = plan.flush === 'ack'
     this.#topics = new Incarnations(history)
     this.#cuts = new Cuts(history)
   }

@@ -1,56 +1,68 @@
 import type { Uuid } from '../../base/uuid.ts'
-import type { History } from '../history/history.ts'
+import type { Call, History } from '../history/history.ts'
 import type { Target } from '../history/operations.ts'
 
-/** One topic: a name from its creation to its deletion. Both are known up to the time that the calls took. */
-export interface Incarnation {
+/** One topic: a name from its creation to its deletion. It cannot have been there before `from` nor after `to`. */
+interface Incarnation {
   readonly topic: string
-  readonly topicId: Uuid
-  /** It cannot have been there before, nor after. */
+  /** undefined: made by a call whose answer got lost, perhaps. */
+  readonly topicId: Uuid | undefined
   readonly from: number
   readonly to: number
-  /** When it was certainly there. */
-  readonly surelyFrom: number
-  readonly surelyTo: number
 }
 
-/** Which topics there were, by what the clients that made and deleted them know. */
+/** Which topics there were, by what the clients that made, saw and deleted them know. */
 export class Incarnations {
+  readonly #all: Incarnation[] = []
   readonly #byId = new Map<Uuid, Incarnation>()
 
   constructor(history: History) {
+    const creations = history.callsOf('createTopic')
     const deletions = history.callsOf('deleteTopic')
-    for (const { request, answer, invokedAt, endedAt } of history.callsOf('createTopic')) {
-      if (answer === undefined) continue
-      const { topicId } = answer
-      const ends = deletions.filter(call => call.request.topicId === topicId && call.outcome !== 'fail')
-      const done = ends.filter(call => call.outcome === 'ok').map(call => call.endedAt)
-      this.#byId.set(topicId, {
-        topic: request.topic,
-        topicId,
-        from: invokedAt,
-        to: Math.min(...done, Number.POSITIVE_INFINITY),
-        surelyFrom: endedAt,
-        surelyTo: Math.min(...ends.map(call => call.invokedAt), Number.POSITIVE_INFINITY),
-      })
+    for (const creation of creations) {
+      const topicId = creation.answer?.topicId
+      if (topicId !== undefined) this.#add(creation.request.topic, topicId, [creation], deletions)
     }
+    // A creation whose answer got lost may have made a topic that others have seen, or that nobody ever saw.
+    const unsure = creations.filter(({ outcome }) => outcome === 'info' || outcome === undefined)
+    for (const { value, at } of history.marksOf('seenTopic')) {
+      const makers = unsure.filter(call => call.request.topic === value.topic && call.invokedAt < at)
+      if (!this.#byId.has(value.topicId)) this.#add(value.topic, value.topicId, makers, deletions)
+    }
+    for (const { request, invokedAt } of unsure)
+      this.#all.push({ topic: request.topic, topicId: undefined, from: invokedAt, to: endOfUnseen(request.topic, invokedAt, creations) })
   }
 
-  byId(topicId: Uuid): Incarnation | undefined {
-    return this.#byId.get(topicId)
+  #add(topic: string, topicId: Uuid, creations: readonly Call<'createTopic'>[], deletions: readonly Call<'deleteTopic'>[]): void {
+    const ends = deletions.filter(call => call.request.topicId === topicId && call.outcome !== 'fail')
+    const done = ends.filter(call => call.outcome === 'ok').map(call => call.endedAt)
+    const incarnation = {
+      topic,
+      topicId,
+      from: Math.min(...creations.map(call => call.invokedAt), Number.POSITIVE_INFINITY),
+      to: Math.min(...done, Number.POSITIVE_INFINITY),
+    }
+    this.#all.push(incarnation)
+    this.#byId.set(topicId, incarnation)
   }
 
-  /** Whether the topic may have been deleted, or may be. */
-  isMortal(topicId: Uuid): boolean {
-    return (this.#byId.get(topicId)?.surelyTo ?? 0) !== Number.POSITIVE_INFINITY
+  /** Whether the topic was there at the end of the history, as far as anybody can know. */
+  isDeleted(topicId: Uuid): boolean {
+    return this.#byId.get(topicId)?.to !== Number.POSITIVE_INFINITY
   }
 
   /** The topic that a call reached: by its id, or the only one that can have had the name meanwhile; undefined: unclear. */
   reached(target: Target, call: { readonly invokedAt: number; readonly endedAt: number }): Uuid | undefined {
     if (target.topicId !== undefined) return target.topicId
-    const possible = [...this.#byId.values()].filter(
+    const possible = this.#all.filter(
       one => one.topic === target.topic && one.from <= call.endedAt && one.to >= call.invokedAt,
     )
     return possible.length === 1 ? possible[0]!.topicId : undefined
   }
+}
+
+/** A topic that nobody saw was gone at the latest when another of its name could be made. */
+function endOfUnseen(topic: string, from: number, creations: readonly Call<'createTopic'>[]): number {
+  const next = creations.find(call => call.request.topic === topic && call.outcome === 'ok' && call.invokedAt > from)
+  return next?.endedAt ?? Number.POSITIVE_INFINITY
 }

@@ -62,6 +62,14 @@ export class Ledger {
     this.#damaged.add(keyOf(topicId, partition))
   }
 
+  isDamaged(topicId: Uuid, partition: number): boolean {
+    return this.#damaged.has(keyOf(topicId, partition))
+  }
+
+  get hasDamage(): boolean {
+    return this.#damaged.size > 0
+  }
+
   /** A new process runs: everything that had to survive is there. */
   started(broker: Broker): void {
     const { image } = broker.metadata

@@ -9,6 +9,7 @@ import type { SimulatedNode } from '../io/simulated-node.ts'
 import type { World } from '../io/world.ts'
 import type { Plan } from '../plan.ts'
 import type { Violations } from '../violations.ts'
+import { BrokerWatch } from './broker-watch.ts'
 import { Ledger } from './ledger.ts'
 
 const port = 9092
@@ -29,7 +30,12 @@ export class SimulatedBroker {
   #state: BrokerState = 'down'
   #life = 0
   #boot = 1
-  #lastSeen = 0
+  readonly #endings = new Set<() => void>()
+  readonly #watch: BrokerWatch
+  /** Whether the disk is in such a state that a broker may give up. */
+  excuse: () => boolean = () => false
+  /** The next time that the broker gives up is no surprise. */
+  expectsFailure = false
 
   constructor(world: World, plan: Plan, history: History, violations: Violations) {
     this.#world = world
@@ -37,6 +43,7 @@ export class SimulatedBroker {
     this.#violations = violations
     this.node = world.addNode('broker')
     this.ledger = new Ledger(history, violations)
+    this.#watch = new BrokerWatch(plan.flush, violations)
     this.#loaded = load(plan, this.endpoint)
   }
 
@@ -81,6 +88,8 @@ export class SimulatedBroker {
       if (broker === undefined || !isThis()) return false
       this.#broker = broker
       this.#state = 'running'
+      this.expectsFailure = false
+      this.#watch.begin(broker)
       this.ledger.started(broker)
       return true
     } catch (error) {
@@ -120,13 +129,10 @@ export class SimulatedBroker {
     return true
   }
 
-  /** After each event of the world: what the broker holds now. */
+  /** After each event of the world: what the broker holds now keeps the rules that hold at every moment. */
   look(): void {
-    if (this.#state !== 'running' || this.#world.trace.events === this.#lastSeen) return
-    this.#lastSeen = this.#world.trace.events
+    if (this.#state === 'running') this.#watch.look()
   }
-
-  readonly #endings = new Set<() => void>()
 
   #untilEnded(life: number): Promise<undefined> {
     return new Promise(resolve => {
@@ -145,6 +151,7 @@ export class SimulatedBroker {
   #ended(how: 'kill' | 'power' | 'closed' | 'failed', wasUp: boolean): void {
     this.#state = 'down'
     this.#broker = undefined
+    this.node.disk.faults.forgetOrdered()
     if (wasUp) this.#history.mark('ended', { node: this.node.name, life: this.#life, how })
     for (const ending of [...this.#endings]) ending()
     this.#endings.clear()
@@ -152,13 +159,17 @@ export class SimulatedBroker {
 
   #failed(life: number, reason: Error): void {
     if (this.#life !== life || this.#state === 'down') return
-    this.#violations.add('I49', `the broker has stopped itself: ${reason.stack ?? reason.message}`)
+    if (!this.#mayFail()) this.#violations.add('I49', `the broker has stopped itself: ${reason.stack ?? reason.message}`)
     this.crash('kill')
+  }
+
+  #mayFail(): boolean {
+    return this.expectsFailure || this.excuse()
   }
 
   #startFailed(life: number, error: unknown): void {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    this.#violations.add('I51', `life ${life} cannot start: ${text}`)
+    if (!this.#mayFail()) this.#violations.add('I51', `life ${life} cannot start: ${text}`)
     this.node.crash('kill')
     this.#ended('failed', true)
   }

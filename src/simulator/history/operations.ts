@@ -50,9 +50,16 @@ export interface GroupTarget {
   readonly generation: number
 }
 
+/** `token` is unique to one commit, and travels as its metadata. */
+export interface Commit extends GroupTarget, Target {
+  readonly offset: number
+  readonly token: string
+}
+
 export interface CommittedOffset extends Target {
   /** -1: none. */
   readonly offset: number
+  readonly token: string
 }
 
 interface Operation<Request, Answer> {
@@ -85,11 +92,17 @@ export interface Operations {
     { readonly group: string; readonly member: string; readonly instance: string | undefined },
     { readonly member: string; readonly generation: number; readonly isLeader: boolean }
   >
-  sync: Operation<GroupTarget, { readonly assignment: readonly string[] }>
+  /** `shares` are what the leader gives to each member; null from the others. */
+  sync: Operation<
+    GroupTarget & { readonly shares: Readonly<Record<string, readonly string[]>> | null },
+    { readonly share: readonly string[] }
+  >
   heartbeat: Operation<GroupTarget, Record<never, never>>
   leave: Operation<{ readonly group: string; readonly member: string }, Record<never, never>>
-  commit: Operation<GroupTarget & { readonly offsets: readonly CommittedOffset[] }, Record<never, never>>
-  fetchCommitted: Operation<{ readonly group: string }, { readonly offsets: readonly CommittedOffset[] }>
+  commit: Operation<Commit, Record<never, never>>
+  fetchCommitted: Operation<{ readonly group: string } & Target, CommittedOffset>
+  /** A call of our own client; it has to end by then, whatever happens. */
+  clientCall: Operation<{ readonly what: string; readonly timeoutMs: number }, Record<never, never>>
 }
 
 export type OperationName = keyof Operations
@@ -105,6 +118,8 @@ export interface Marks {
   cut: Target & { readonly from: number }
   /** Bytes were damaged on purpose: these offsets may be missing, but never wrong. */
   damaged: Target & { readonly from: number; readonly to: number }
+  /** A client was told of the topic under this id for the first time. */
+  seenTopic: { readonly topic: string; readonly topicId: Uuid }
   fault: { readonly text: string }
   phase: { readonly name: string }
 }

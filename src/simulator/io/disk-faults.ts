@@ -49,6 +49,11 @@ export class DiskFaults {
     this.#ordered.push({ operation, code, pathEnd: options.pathEnd ?? '', timesLeft: options.times ?? 1 })
   }
 
+  /** What was ordered and has not happened yet does not happen any more. */
+  forgetOrdered(): void {
+    this.#ordered.length = 0
+  }
+
   /** The error with which this operation is to fail, if any. */
   decide(operation: DiskOperation, path: string, random: SeededRandom): DiskError | undefined {
     const code = this.#orderedFault(operation, path) ?? this.#standingFault(operation, random)

@@ -17,6 +17,7 @@ export interface WireClientOptions {
   readonly endpoint: Endpoint
   readonly clientId: string
   readonly complain: Complain
+  readonly sawTopic: (topic: KnownTopic) => void
 }
 
 export interface KnownTopic {
@@ -80,9 +81,13 @@ export class WireClient {
   }
 
   /** An open connection with a version for one request, to be sent at once; undefined when there is none. */
-  async line<Q extends Fields, R extends Fields>(api: Api<Q, R>, minVersion = 0): Promise<Line<Q, R> | undefined> {
+  async line<Q extends Fields, R extends Fields>(
+    api: Api<Q, R>,
+    minVersion = 0,
+    maxVersion = 99,
+  ): Promise<Line<Q, R> | undefined> {
     const session = await this.connect()
-    const version = session && this.#draw(session, api.request, minVersion)
+    const version = session && this.#draw(session, api.request, { minVersion, maxVersion })
     if (session === undefined || version === undefined) return undefined
     return { version, send: (body, options) => session.connection.request(api, version, body, options) }
   }
@@ -106,16 +111,22 @@ export class WireClient {
     const body = { topics: names.map(name => ({ name })), allowAutoTopicCreation: false }
     const result = await this.call(metadata, () => body, { timeoutMs: 5000, minVersion: 10 })
     if (result.type === 'lost') return undefined
-    return result.answer.topics
+    const known = result.answer.topics
       .filter(topic => topic.errorCode === ErrorCode.none)
       .map(topic => ({ name: topic.name ?? '', topicId: topic.topicId, partitionCount: topic.partitions.length }))
+    for (const topic of known) this.#options.sawTopic(topic)
+    return known
   }
 
-  #draw(session: Session, request: Message, minVersion: number): number | undefined {
+  #draw(
+    session: Session,
+    request: Message,
+    { minVersion, maxVersion }: { minVersion: number; maxVersion: number },
+  ): number | undefined {
     const served = session.versions.get(request.key)
     if (served === undefined) return undefined
     const min = Math.max(served.min, request.minVersion, minVersion)
-    const max = Math.min(served.max, request.maxVersion)
+    const max = Math.min(served.max, request.maxVersion, maxVersion)
     if (min > max) return undefined
     // The newest is what current clients speak, so it is drawn more often.
     return this.random.chance(0.4) ? max : this.random.between(min, max)

@@ -1,5 +1,5 @@
 import { ErrorCode } from '../../base/error-code.ts'
-import { initProducerApi } from '../wire/requests.ts'
+import { initProducerIdApi } from '../wire/requests.ts'
 import { type SendResult, sendBatch } from './send-batch.ts'
 import { type RecordShape, UniqueRecords, type UnsentBatch } from './unique-records.ts'
 import { type PartitionTarget, pickPartition, think, type Workplace } from './workplace.ts'
@@ -41,7 +41,7 @@ export async function runIdempotentProducer(at: Workplace, options: IdempotentOp
 }
 
 async function initProducer(at: Workplace): Promise<Identity | undefined> {
-  const line = await at.client.line(initProducerApi)
+  const line = await at.client.line(initProducerIdApi)
   if (line === undefined) return undefined
   const call = at.history.begin(at.process, 'initProducer', { id: -1, epoch: -1 })
   const result = await line.send({ transactionalId: null, transactionTimeoutMs: 60_000 }, { timeoutMs: 6000 })

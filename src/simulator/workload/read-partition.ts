@@ -1,10 +1,11 @@
 import { ErrorCode, errorName } from '../../base/error-code.ts'
+import type { ReadRecord } from '../history/operations.ts'
 import { fetchApi, listOffsetsApi } from '../wire/requests.ts'
 import { readBatches } from '../wire/seen-records.ts'
 import type { PartitionTarget, Workplace } from './workplace.ts'
 
 export type PollResult =
-  | { readonly type: 'read'; readonly nextOffset: number; readonly highWatermark: number; readonly count: number }
+  | { readonly type: 'read'; readonly nextOffset: number; readonly records: readonly ReadRecord[] }
   | { readonly type: 'refused'; readonly errorCode: ErrorCode }
   | { readonly type: 'lost' }
 
@@ -40,7 +41,7 @@ export async function poll(at: Workplace, target: PartitionTarget, options: Poll
   const read = readBatches(answer.records ?? Buffer.alloc(0), options.offset)
   if (read.problem !== undefined) at.complain('I50', `${topic.name}-${partition} at ${options.offset}: ${read.problem}`)
   at.history.ok(call, { records: read.records, highWatermark, lastStableOffset, logStartOffset })
-  return { type: 'read', nextOffset: read.nextOffset, highWatermark, count: read.records.length }
+  return { type: 'read', nextOffset: read.nextOffset, records: read.records }
 }
 
 function fetchBody(

@@ -56,17 +56,17 @@ export class UniqueRecords {
 
 /** Records that go in one batch, however often it is sent. */
 export class UnsentBatch {
-  readonly #content: readonly Content[]
+  readonly content: readonly Content[]
   readonly seen: readonly SeenRecord[]
 
   constructor(content: readonly Content[]) {
-    this.#content = content
+    this.content = content
     this.seen = content.map(record => seenRecord(record))
   }
 
   encode(fields: BatchFields): Buffer {
     const builder = new BatchBuilder()
-    for (const { timestamp, key, value, headers } of this.#content) builder.append(timestamp, key, value, headers)
+    for (const { timestamp, key, value, headers } of this.content) builder.append(timestamp, key, value, headers)
     return Buffer.from(builder.finish(fields))
   }
 }

@@ -1,0 +1,78 @@
+import { Cuts } from './check/cuts.ts'
+import { type PartitionTruth, partitionKey } from './check/partition-truth.ts'
+import type { ReadRecord } from './history/operations.ts'
+import { listOffset, poll } from './workload/read-partition.ts'
+import type { PartitionTarget, Workplace } from './workload/workplace.ts'
+
+/** Tries of one read that brings nothing, when all faults are over. */
+const maxTries = 20
+const pauseMs = 200
+
+/** Reads every topic from its start to its end. Nobody writes any more. */
+export async function readAll(at: Workplace): Promise<Map<string, PartitionTruth>> {
+  const truth = new Map<string, PartitionTruth>()
+  const topics = await again(at, () => at.client.topics(at.topicNames))
+  if (topics === undefined) {
+    at.complain('I65', 'the broker does not say which topics there are')
+    return truth
+  }
+  for (const topic of topics)
+    for (let partition = 0; partition < topic.partitionCount; partition++) {
+      const read = await readWhole(at, { topic, partition })
+      if (read !== undefined) truth.set(partitionKey(topic.topicId, partition), read)
+    }
+  return truth
+}
+
+async function readWhole(at: Workplace, target: PartitionTarget): Promise<PartitionTruth | undefined> {
+  const { topic, partition } = target
+  const start = await again(at, () => listOffset(at, target, -2))
+  const end = await again(at, () => listOffset(at, target, -1))
+  if (start === undefined || end === undefined) {
+    at.complain('I65', `${topic.name}-${partition} does not say where it begins and ends`)
+    return undefined
+  }
+  const cuts = new Cuts(at.history)
+  const records = new Map<number, ReadRecord>()
+  let offset = start
+  while (offset < end) {
+    const next = await readOn(at, target, offset, records)
+    if (next !== undefined) offset = next
+    else if (cuts.isDamaged(topic.topicId, partition, offset)) offset++
+    else {
+      at.complain('I65', `${topic.name}-${partition} cannot be read at ${offset}, it ends at ${end}`)
+      return undefined
+    }
+  }
+  const bounds = { logStartOffset: start, logEndOffset: end }
+  return { topic: topic.name, topicId: topic.topicId, partition, ...bounds, records }
+}
+
+/** The offset to go on from; undefined when there is no getting on. */
+async function readOn(
+  at: Workplace,
+  target: PartitionTarget,
+  offset: number,
+  records: Map<number, ReadRecord>,
+): Promise<number | undefined> {
+  const { topic, partition } = target
+  for (let tries = 0; tries < maxTries; tries++) {
+    const result = await poll(at, target, { offset, maxWaitMs: 0, maxBytes: 1_000_000 })
+    if (result.type === 'read' && result.nextOffset > offset) {
+      for (const record of result.records) records.set(record.offset, record)
+      return result.nextOffset
+    }
+    if (new Cuts(at.history).isDamaged(topic.topicId, partition, offset)) return undefined
+    await at.client.sleep(pauseMs)
+  }
+  return undefined
+}
+
+async function again<T>(at: Workplace, act: () => Promise<T | undefined>): Promise<T | undefined> {
+  for (let tries = 0; tries < maxTries; tries++) {
+    const answer = await act()
+    if (answer !== undefined) return answer
+    await at.client.sleep(pauseMs)
+  }
+  return undefined
+}

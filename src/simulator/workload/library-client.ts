@@ -1,0 +1,159 @@
+import { Client } from '../../client/client.ts'
+import type { ConsumedBatch } from '../../client/consumer/consumed-batch.ts'
+import type { Consumer } from '../../client/consumer/consumer.ts'
+import { MillraceError } from '../../client/millrace-error.ts'
+import type { Compression } from '../../client/producer/producer-options.ts'
+import type { Endpoint } from '../../io/network.ts'
+import { seenRecord } from '../wire/seen-records.ts'
+import { type RecordShape, UniqueRecords } from './unique-records.ts'
+import { think, type Workplace } from './workplace.ts'
+
+/** What our own client promises of each call, beside its timeout. */
+const graceMs = 1000
+
+export interface LibraryOptions {
+  readonly endpoint: Endpoint
+  readonly shape: RecordShape
+  readonly thinkMs: number
+}
+
+function clientOf(at: Workplace, { endpoint }: LibraryOptions): Client {
+  const servers = `${endpoint.host}:${endpoint.port}`
+  const timeouts = { connectTimeoutMs: 3000, requestTimeoutMs: 5000, apiTimeoutMs: 10_000 }
+  return new Client({ bootstrapServers: servers, clientId: at.process, ...timeouts }, at.client.io)
+}
+
+/** Our own producer, as applications use it. */
+export async function runLibraryProducer(at: Workplace, options: LibraryOptions): Promise<void> {
+  const { random } = at
+  const records = new UniqueRecords(at.process, random, options.shape)
+  while (!at.isStopping()) {
+    await think(at, options.thinkMs)
+    const topics = await at.client.topics([random.pick(at.topicNames)])
+    const topic = topics?.[0]
+    if (topic === undefined) continue
+    const client = clientOf(at, options)
+    const deliveryTimeoutMs = random.pick([6000, 20_000])
+    const compression = random.pick<Compression>(['none', 'gzip', 'snappy', 'lz4', 'zstd'])
+    const producer = client.producer({ compression, deliveryTimeoutMs, maxBlockMs: 5000, requestTimeoutMs: 3000, createTopics: false })
+    const calls: Promise<void>[] = []
+    for (let left = random.between(1, 40); left > 0 && !at.isStopping(); left--) {
+      const [content] = records.draw(at.client.io.clock.now().wallMs).content
+      const partition = random.below(topic.partitionCount)
+      const record = { topic: topic.name, partition, ...content! }
+      const sent = { content: content!, topic: topic.name, partition, timeoutMs: deliveryTimeoutMs + 5000 }
+      calls.push(send(at, () => producer.send(record), sent))
+      if (random.chance(0.5)) await think(at, options.thinkMs)
+    }
+    await Promise.all(calls)
+    await bounded(at, 'producer.close', 5000, () => producer.close({ timeoutMs: 5000 }))
+    client.close()
+  }
+}
+
+interface LibrarySend {
+  readonly content: Parameters<typeof seenRecord>[0]
+  readonly topic: string
+  readonly partition: number
+  readonly timeoutMs: number
+}
+
+async function send(
+  at: Workplace,
+  act: () => Promise<{ readonly offset: number }>,
+  { content, topic, partition, timeoutMs }: LibrarySend,
+): Promise<void> {
+  const seen = seenRecord(content)
+  const call = at.history.begin(at.process, 'send', {
+    ...{ topic, topicId: undefined, partition, acks: -1, records: [seen], attempt: 1 },
+    // Its sequences are the client's own affair; that there are some says that no value may be there twice.
+    producer: { id: -1, epoch: -1, sequence: -1 },
+  })
+  await bounded(at, 'producer.send', timeoutMs, async () => {
+    try {
+      const { offset } = await act()
+      if (offset < 0) at.history.info(call, 'the offset is not known any more')
+      else at.history.ok(call, { baseOffset: offset })
+    } catch (error) {
+      if (!(error instanceof MillraceError)) throw error
+      // Whether an earlier try may have been written is said by the client.
+      if (error.outcomeUnknown) at.history.info(call, error.code)
+      else at.history.fail(call, error.code)
+    }
+  })
+}
+
+/** Our own consumer without a group: reads one partition from its beginning, in whole. */
+export async function runLibraryReader(at: Workplace, options: LibraryOptions): Promise<void> {
+  const { random } = at
+  while (!at.isStopping()) {
+    await think(at, options.thinkMs)
+    const topics = await at.client.topics([random.pick(at.topicNames)])
+    const topic = topics?.[0]
+    if (topic === undefined) continue
+    const client = clientOf(at, options)
+    const consumer = client.consumer({
+      offsetReset: 'earliest',
+      maxRecords: random.pick([1, 10, 1000]),
+      fetchMaxWaitMs: 100,
+    })
+    const partition = random.below(topic.partitionCount)
+    consumer.assign([{ topic: topic.name, partition, offset: 'earliest' }])
+    await readOn(at, consumer, random.between(5, 40))
+    await bounded(at, 'consumer.close', 5000, () => consumer.close({ timeoutMs: 5000 }))
+    client.close()
+  }
+}
+
+/** Our own consumer in a group, with others of its kind. */
+export async function runLibraryMember(
+  at: Workplace,
+  options: LibraryOptions & { readonly group: string },
+): Promise<void> {
+  const { random } = at
+  while (!at.isStopping()) {
+    await think(at, options.thinkMs)
+    const client = clientOf(at, options)
+    const consumer = client.consumer({
+      ...{ groupId: options.group, offsetReset: 'earliest', fetchMaxWaitMs: 100, autoCommitIntervalMs: 500 },
+      ...{ sessionTimeoutMs: 6000, heartbeatIntervalMs: 1000, maxPollIntervalMs: 6000 },
+      assignors: random.pick([['cooperative-sticky'], ['range'], ['cooperative-sticky', 'range']] as const),
+    })
+    consumer.subscribe(at.topicNames)
+    await readOn(at, consumer, random.between(10, 100))
+    if (random.chance(0.8)) await bounded(at, 'consumer.close', 5000, () => consumer.close({ timeoutMs: 5000 }))
+    client.close()
+  }
+}
+
+async function readOn(at: Workplace, consumer: Consumer, polls: number): Promise<void> {
+  for (let left = polls; left > 0 && !at.isStopping(); left--) {
+    await bounded(at, 'consumer.poll', 300, async () => {
+      try {
+        for (const batch of await consumer.poll({ timeoutMs: 300 })) note(at, batch)
+      } catch (error) {
+        if (!(error instanceof MillraceError)) throw error
+      }
+    })
+  }
+}
+
+function note(at: Workplace, { topic, partition, records, highWatermark }: ConsumedBatch): void {
+  const [first] = records
+  if (first === undefined) return
+  const request = { topic, topicId: undefined, partition, offset: first.offset, isolation: 'readUncommitted' } as const
+  const call = at.history.begin(at.process, 'poll', request)
+  const seen = records.map(record => ({ offset: record.offset, ...seenRecord(record, true) }))
+  at.history.ok(call, { records: seen, highWatermark, lastStableOffset: -1, logStartOffset: -1 })
+}
+
+/** Every call of the client ends by its timeout, whatever becomes of the broker (I66). */
+async function bounded(at: Workplace, what: string, timeoutMs: number, act: () => Promise<void>): Promise<void> {
+  const call = at.history.begin(at.process, 'clientCall', { what, timeoutMs })
+  const alarm = at.client.io.clock.after(timeoutMs + graceMs, () =>
+    at.complain('I66', `${what} has not ended after ${timeoutMs} ms`),
+  )
+  await act()
+  alarm.cancel()
+  at.history.ok(call, {})
+}
