@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Reached } from './simulation/checker.ts'
+import { realControllers } from './simulation/fixtures/real-controller.ts'
+import { run } from './simulation/run.ts'
+
+/** `REPLICATION_SEEDS=1000-2000` runs other seeds; a run that fails names its seed. */
+const [first, last] = (process.env.REPLICATION_SEEDS ?? '1-100').split('-').map(Number)
+const makeController = realControllers(3000)
+
+test('replicas under faults keep every invariant and are equal once healed', () => {
+  const reached: Partial<Reached> = {}
+  for (let seed = first; seed <= (last ?? first); seed++) {
+    try {
+      const result = run(seed, makeController)
+      for (const [name, count] of Object.entries(result.reached)) {
+        reached[name as keyof Reached] = (reached[name as keyof Reached] ?? 0) + count
+      }
+    } catch (error) {
+      throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error })
+    }
+  }
+  if (process.env.REPLICATION_SEEDS !== undefined) console.log(reached)
+  else for (const [name, count] of Object.entries(reached)) assert.ok(count > 10, `${name}: ${count}`)
+})
+
+test('one seed gives one run', () => {
+  for (const seed of [1, 2, 3, 6, 7]) assert.deepEqual(run(seed, makeController), run(seed, makeController))
+})

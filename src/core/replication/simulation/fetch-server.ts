@@ -1,0 +1,145 @@
+import { ErrorCode } from '../../../base/error-code.ts'
+import type { FetchAnswer, FetchVerdict, FollowerFetch, ListedOffset, ReplicationEffect } from '../events.ts'
+import type { SimBroker } from './sim-broker.ts'
+import type { SimBatch } from './sim-log.ts'
+
+type Send = ReplicationEffect & { readonly type: 'fetch' | 'listOffset' }
+type Answer = ReplicationEffect & { readonly type: 'answerFetch' }
+
+interface Waiting {
+  readonly fetch: FollowerFetch
+  readonly deadlineMs: number
+}
+
+const noBatches: readonly SimBatch[] = []
+const maxWaitMs = 200
+/** A request without an answer is given up after this time. */
+const timeoutMs = 700
+
+/** A broker's fetches, as the one who asks and as the one who answers. */
+export class FetchServer {
+  readonly #broker: SimBroker
+  readonly #reply = new Map<number, (verdict: FetchVerdict, batches: readonly SimBatch[]) => void>()
+  #waiting: Waiting[] = []
+  #requests = 0
+
+  constructor(broker: SimBroker) {
+    this.#broker = broker
+  }
+
+  end(): void {
+    this.#reply.clear()
+    this.#waiting = []
+  }
+
+  send(effect: Send): void {
+    const broker = this.#broker
+    const { world, brokerEpoch: replicaEpoch = -1, id: replicaId } = broker
+    const { correlationId } = effect
+    const target = world.broker(effect.leader)
+    broker.later(timeoutMs, () => broker.handle({ type: 'requestFailed', correlationId }))
+    if (target === undefined) return
+    const back = (deliver: () => void) => world.carry(target.id, replicaId, broker.inThisLife(deliver))
+    const arrive = () => {
+      if (!target.isUp) return back(() => broker.handle({ type: 'requestFailed', correlationId }))
+      target.inThisLife(() => {
+        if (effect.type === 'listOffset') {
+          const answer = target.fetches.listOffset(effect)
+          back(() => broker.handle({ type: 'offsetListed', correlationId, answer }))
+          return
+        }
+        const { type: _type, correlationId: _id, leader: _leader, ...position } = effect
+        const fetch = { replicaId, replicaEpoch, ...position }
+        target.fetches.receive(fetch, (answer, batches) => back(() => this.#receive(correlationId, answer, batches)))
+      })()
+    }
+    world.carry(replicaId, target.id, arrive)
+  }
+
+  /** What the shell makes of the bytes: whole batches, checked, up to the epoch that this replica knows. */
+  #receive(correlationId: number, answer: Omit<FetchAnswer, 'records'>, batches: readonly SimBatch[]): void {
+    const { world, replication } = this.#broker
+    const known = batches.filter(batch => batch.leaderEpoch <= (replication?.leaderEpoch ?? -1))
+    const first = known.at(0)
+    let records: FetchAnswer['records']
+    if (first !== undefined) {
+      const last = known.at(-1)!
+      const { baseOffset } = first
+      const isDamaged = world.random.chance(world.damageProbability)
+      const { lastOffset, leaderEpoch: lastLeaderEpoch } = last
+      records = isDamaged ? 'damaged' : { baseOffset, lastOffset, lastLeaderEpoch, bytes: world.bytesOf(known) }
+    }
+    this.#broker.handle({ type: 'fetched', correlationId, answer: { ...answer, records } })
+  }
+
+  receive(
+    fetch: Omit<FollowerFetch, 'requestId'>,
+    reply: (answer: Omit<FetchAnswer, 'records'>, batches: readonly SimBatch[]) => void,
+  ): void {
+    const requestId = ++this.#requests
+    const { replication, log } = this.#broker
+    this.#reply.set(requestId, (verdict, batches) => {
+      const isRead = verdict.type === 'read'
+      reply(
+        {
+          errorCode: verdict.type === 'refused' ? verdict.errorCode : ErrorCode.none,
+          highWatermark: verdict.type === 'refused' ? -1 : log.highWatermark,
+          logStartOffset: verdict.type === 'refused' ? -1 : log.logStartOffset,
+          divergingEpoch: verdict.type === 'diverging' ? verdict : { epoch: -1, endOffset: -1 },
+        },
+        isRead ? batches : noBatches,
+      )
+    })
+    const unknown = ErrorCode.unknownTopicOrPartition
+    if (replication === undefined) this.#finish(requestId, { type: 'refused', errorCode: unknown }, noBatches)
+    else this.#broker.handle({ type: 'fetch', requestId, ...fetch })
+  }
+
+  answer({ fetch, verdict }: Answer): void {
+    const { log, world } = this.#broker
+    this.#broker.world.checker.answers(this.#broker, fetch, verdict)
+    if (verdict.type !== 'read' || fetch.fetchOffset < log.logEndOffset) {
+      this.#finish(fetch.requestId, verdict, this.#read(fetch))
+      return
+    }
+    this.#waiting.push({ fetch, deadlineMs: world.nowMs + maxWaitMs })
+    this.#broker.later(maxWaitMs, () => this.wake())
+  }
+
+  /** Offsets have moved, or time has passed, or this broker leads no more. */
+  wake(): void {
+    const { replication, world, log } = this.#broker
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const one of waiting) {
+      const { fetch, deadlineMs } = one
+      const isLed = replication?.isLeader === true && replication.leaderEpoch === fetch.currentLeaderEpoch
+      const errorCode = ErrorCode.notLeaderOrFollower
+      if (!isLed) this.#finish(fetch.requestId, { type: 'refused', errorCode }, noBatches)
+      else if (fetch.fetchOffset < log.logEndOffset || world.nowMs >= deadlineMs || world.random.chance(0.1)) {
+        this.#finish(fetch.requestId, { type: 'read' }, this.#read(fetch))
+      } else this.#waiting.push(one)
+    }
+  }
+
+  listOffset({ currentLeaderEpoch, timestamp }: Send & { readonly type: 'listOffset' }): ListedOffset {
+    const { replication, log } = this.#broker
+    const leaderEpoch = replication?.leaderEpoch ?? -1
+    let errorCode: ErrorCode = ErrorCode.none
+    if (currentLeaderEpoch < leaderEpoch) errorCode = ErrorCode.fencedLeaderEpoch
+    else if (currentLeaderEpoch > leaderEpoch) errorCode = ErrorCode.unknownLeaderEpoch
+    else if (replication?.isLeader !== true) errorCode = ErrorCode.notLeaderOrFollower
+    if (errorCode !== ErrorCode.none) return { errorCode, offset: -1 }
+    return { errorCode, offset: timestamp === -1 ? log.logEndOffset : log.logStartOffset }
+  }
+
+  #read({ fetchOffset }: FollowerFetch): readonly SimBatch[] {
+    return this.#broker.log.read(fetchOffset, 1 + this.#broker.world.random.below(20))
+  }
+
+  #finish(requestId: number, verdict: FetchVerdict, batches: readonly SimBatch[]): void {
+    const reply = this.#reply.get(requestId)
+    this.#reply.delete(requestId)
+    reply?.(verdict, batches)
+  }
+}

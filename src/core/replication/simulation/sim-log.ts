@@ -1,0 +1,176 @@
+import { assert } from '../../../base/assert.ts'
+import { LeaderEpochs } from '../../log/leader-epochs.ts'
+import type { EpochEndOffset } from '../../log/partition-log.ts'
+import type { ReplicaLogView } from '../views.ts'
+import type { SimRandom } from './sim-random.ts'
+
+/** A batch with a name of its own: two batches are the same when their names are. */
+export interface SimBatch {
+  readonly name: string
+  /** The batch before it in the log of the leader that made it; '' for the first. */
+  readonly previous: string
+  readonly baseOffset: number
+  readonly lastOffset: number
+  readonly leaderEpoch: number
+}
+
+/** The log of one broker, and its disk: what of it survives which end of the process. */
+export class SimLog implements ReplicaLogView {
+  /** Writes in flight included. */
+  readonly batches: SimBatch[] = []
+  logStartOffset = 0
+  logEndOffset = 0
+  flushedOffset = 0
+  highWatermark = 0
+  #epochs = new LeaderEpochs()
+  /** What the checkpoints say; they are written now and then. */
+  #savedHighWatermark = 0
+  #savedLogStart = 0
+
+  get nextOffset(): number {
+    return (this.batches.at(-1)?.lastOffset ?? this.logEndOffset - 1) + 1
+  }
+  get latestEpoch(): number {
+    return this.#epochs.latestEpoch
+  }
+  get epochs(): LeaderEpochs {
+    return this.#epochs
+  }
+
+  endOffsetForEpoch(leaderEpoch: number): EpochEndOffset {
+    return this.#epochs.endOffsetFor(leaderEpoch, this.logEndOffset)
+  }
+
+  assignLeaderEpoch(leaderEpoch: number): void {
+    this.#epochs.assign({ leaderEpoch, startOffset: this.nextOffset })
+  }
+
+  append(batches: readonly SimBatch[]): void {
+    for (const batch of batches) {
+      assert(batch.baseOffset === this.nextOffset, 'batches follow one another')
+      this.#epochs.assign({ leaderEpoch: batch.leaderEpoch, startOffset: batch.baseOffset })
+      this.batches.push(batch)
+    }
+  }
+
+  /** The write that ends there is complete. */
+  written(endOffset: number): void {
+    assert(endOffset >= this.logEndOffset, 'writes complete in order')
+    this.logEndOffset = endOffset
+  }
+
+  /** The write of the batch at the log end failed, and all after it. A leader's own epoch may begin there. */
+  writesFailed(isLeader: boolean): void {
+    this.#dropFrom(this.logEndOffset)
+    this.#epochs.truncateFromEnd(this.logEndOffset + (isLeader ? 1 : 0))
+  }
+
+  flushed(endOffset: number): void {
+    this.flushedOffset = Math.max(this.flushedOffset, Math.min(endOffset, this.logEndOffset))
+  }
+
+  truncate(endOffset: number): void {
+    assert(this.nextOffset === this.logEndOffset, 'no append is in flight when a log is cut')
+    this.#epochs.truncateFromEnd(endOffset)
+    this.#dropFrom(endOffset)
+    this.#endsAt(this.nextOffsetOr(Math.min(endOffset, this.logEndOffset)))
+  }
+
+  /** Where the batches end, or `offset` when there are none. */
+  nextOffsetOr(offset: number): number {
+    const last = this.batches.at(-1)
+    return last === undefined ? offset : last.lastOffset + 1
+  }
+
+  #endsAt(offset: number): void {
+    this.logEndOffset = offset
+    this.flushedOffset = Math.min(this.flushedOffset, offset)
+    this.highWatermark = Math.min(this.highWatermark, offset)
+    this.logStartOffset = Math.min(this.logStartOffset, offset)
+    this.#savedLogStart = Math.min(this.#savedLogStart, offset)
+  }
+
+  startAt(offset: number): void {
+    this.batches.length = 0
+    this.#epochs.clear()
+    this.logStartOffset = offset
+    this.logEndOffset = offset
+    this.flushedOffset = offset
+    this.highWatermark = offset
+    this.#savedLogStart = offset
+  }
+
+  moveLogStart(offset: number): void {
+    assert(offset <= this.highWatermark, 'the log does not begin above the high watermark')
+    if (offset <= this.logStartOffset) return
+    this.logStartOffset = offset
+    this.#savedLogStart = offset
+    this.#epochs.truncateFromStart(offset)
+    const keep = this.batches.findIndex(batch => batch.lastOffset >= offset)
+    this.batches.splice(0, keep === -1 ? 0 : keep)
+  }
+
+  saveHighWatermark(): void {
+    this.#savedHighWatermark = this.highWatermark
+  }
+
+  /** Index of the batch with this offset; -1. */
+  indexOf(offset: number): number {
+    let low = 0
+    let high = this.batches.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.batches[middle].lastOffset < offset) low = middle + 1
+      else high = middle
+    }
+    return low < this.batches.length && this.batches[low].baseOffset <= offset ? low : -1
+  }
+
+  at(offset: number): SimBatch | undefined {
+    const index = this.indexOf(offset)
+    return index === -1 ? undefined : this.batches[index]
+  }
+
+  read(offset: number, maxBatches: number): readonly SimBatch[] {
+    const from = this.indexOf(offset)
+    if (from === -1) return []
+    return this.batches.slice(from, from + maxBatches).filter(batch => batch.lastOffset < this.logEndOffset)
+  }
+
+  /** The process ends: the page cache stays. What was in flight may have got there. */
+  kill(random: SimRandom): void {
+    const inFlight = this.batches.filter(batch => batch.baseOffset >= this.logEndOffset)
+    this.#reopen(inFlight[random.below(inFlight.length + 1)]?.baseOffset ?? this.nextOffset, random)
+  }
+
+  /** The machine loses its power: of what is not synced, only a beginning is there. */
+  cutPower(random: SimRandom): void {
+    const unsynced = this.batches.filter(batch => batch.lastOffset >= this.flushedOffset)
+    const endOffset = random.chance(0.4)
+      ? this.nextOffsetOr(this.logEndOffset)
+      : (unsynced[random.below(unsynced.length + 1)]?.baseOffset ?? this.nextOffset)
+    this.#reopen(Math.max(endOffset, this.flushedOffset), random)
+    this.flushedOffset = this.logEndOffset
+  }
+
+  #reopen(endOffset: number, random: SimRandom): void {
+    this.#dropFrom(endOffset)
+    // An epoch in which nothing was written may be in its file or not.
+    this.#epochs.truncateFromEnd(endOffset + random.below(2))
+    this.#endsAt(this.nextOffsetOr(endOffset))
+    this.logStartOffset = Math.min(this.#savedLogStart, this.logEndOffset)
+    this.highWatermark = Math.max(this.logStartOffset, Math.min(this.#savedHighWatermark, this.logEndOffset))
+    if (this.#epochs.latestEpoch < (this.batches.at(-1)?.leaderEpoch ?? -1)) this.#rebuildEpochs()
+  }
+
+  #rebuildEpochs(): void {
+    this.#epochs = new LeaderEpochs()
+    for (const { leaderEpoch, baseOffset } of this.batches)
+      this.#epochs.assign({ leaderEpoch, startOffset: baseOffset })
+    this.#epochs.truncateFromStart(this.logStartOffset)
+  }
+
+  #dropFrom(offset: number): void {
+    while (this.batches.length > 0 && this.batches[this.batches.length - 1].lastOffset >= offset) this.batches.pop()
+  }
+}
