@@ -17,6 +17,7 @@ export type ComputeJob =
 export type ComputeResult =
   | { readonly type: 'done'; readonly output: Buffer }
   | { readonly type: 'tooLarge' }
+  /** The input is damaged, or a parameter is one that the library does not know (a compression level, say). */
   | { readonly type: 'corrupt'; readonly reason: string }
 
 /** Runs jobs off the loop, a bounded number at a time, first come first served. Never rejects. */

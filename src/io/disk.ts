@@ -46,7 +46,10 @@ export interface DiskLock {
  */
 export interface DiskFile {
   readonly path: string
-  /** Bytes in the file, appends that are queued but not completed included. */
+  /**
+   * Bytes in the file: those it had when it was opened, and what was done through this object since, appends that are
+   * queued but not completed included. What another open file of the same path does is not seen.
+   */
   readonly sizeBytes: number
   /**
    * Appends `parts` at the end. The bytes are the caller's again when the call returns (what cannot be written at once
@@ -66,7 +69,10 @@ export interface DiskFile {
   write(position: number, bytes: Buffer): Promise<void>
   /** All that was appended and completed before the call is durable when this resolves. */
   sync(): Promise<void>
-  /** Cuts (or extends with zeros) to `sizeBytes`. No append may be in flight. Ranges beyond that are being sent fail. */
+  /**
+   * Cuts (or extends with zeros) to `sizeBytes`. No append may be in flight. Ranges of this object that are being sent and
+   * reach beyond it fail.
+   */
   truncate(sizeBytes: number): void
   retain(): void
   release(): void
@@ -110,6 +116,10 @@ export interface Disk {
 /**
  * Bytes of a file, to be sent without passing through this process. Whoever makes one retains the file for it;
  * `Connection.send` releases it when the send has ended, whichever way.
+ *
+ * Only for bytes that are never cut off again (below the high watermark), or to a peer that checks what it gets: sendfile
+ * gives the kernel references to the file's pages, so what is cut off and written anew after `sent` ran, but before the
+ * peer has read, may arrive as its successor. Everything else is sent as a `Buffer`.
  */
 export interface FileRange {
   readonly file: DiskFile

@@ -9,7 +9,8 @@ export interface Endpoint {
 export interface Receiver {
   /**
    * Where the next bytes should be read to: the free part of a slab that is filling, or undefined for the scratch buffer
-   * that all connections at rest share. Asked before each read. A real socket may still deliver in its own buffer.
+   * that all connections at rest share. Asked at the start and after each `received`, once: what it names belongs to the
+   * connection until the next `received` or `closed`, also while it is paused. Bytes may still come in another buffer.
    */
   target(): Buffer | undefined
   /**
@@ -17,7 +18,10 @@ export interface Receiver {
    * are valid only until this call returns: keep a copy or a lease, never the view. The bytes may be changed in place.
    */
   received(bytes: Buffer): void
-  /** The peer has ended its side, or the connection broke, or it was closed here. Runs once; nothing follows it. */
+  /**
+   * The peer has ended its side, or the connection broke, or it was closed here. Runs once; nothing follows it. What was
+   * given to `send` before still goes out to a peer that has only ended its side.
+   */
   closed(error: Error | undefined): void
 }
 
@@ -26,7 +30,7 @@ export interface Connection {
   readonly remoteAddress: string
   readonly remotePort: number
   readonly localPort: number
-  /** Bytes given to `send` that the kernel has not taken yet. */
+  /** Bytes given to `send` that the kernel has not taken yet; those of one write are counted off together. */
   readonly unsentBytes: number
   /** Called once, before the first read; nothing is delivered earlier. */
   start(receiver: Receiver): void

@@ -103,6 +103,19 @@ function byteConformance(networkTest: NetworkTest): void {
     },
   )
 
+  networkTest('bytes may be changed once their send was reported', async subject => {
+    const pair = await connectPair(subject)
+    const bytes = pattern(40_000, 1)
+    pair.client.pause()
+    const reported = sent(pair.server, [bytes])
+    await wait(subject.clock, 20)
+    pair.client.resume()
+    await reported
+    bytes.fill(0)
+    assert.ok((await pair.atClient.take(bytes.length)).equals(pattern(40_000, 1)))
+    await pair.end()
+  })
+
   networkTest('an empty send reports too', async subject => {
     const pair = await connectPair(subject)
     await sent(pair.server, [])
@@ -178,12 +191,13 @@ function endConformance(networkTest: NetworkTest): void {
     const answer = pattern(2_000_000, 9)
     pair.client.send([pattern(500_000, 1)])
     await pair.atServer.more()
+    pair.server.pause()
     pair.server.send([answer])
-    pair.server.close(30_000)
+    pair.server.close(120_000)
     const before = pair.atServer.receivedBytes
     pair.client.send([pattern(500_000, 2)])
     assert.ok((await pair.atClient.take(answer.length)).equals(answer))
-    await pair.atClient.ended
+    await Promise.all([pair.atClient.ended, pair.atServer.ended])
     assert.equal(pair.atServer.receivedBytes, before)
     await pair.end()
   })
@@ -268,6 +282,28 @@ function rangeConformance(networkTest: NetworkTest): void {
       reported,
       ranges.map(([position]) => position),
     )
+    await assertLastReference(subject, file)
+    await pair.end()
+  })
+
+  networkTest('a range waits for the buffers that are queued before it', async subject => {
+    const pair = await connectPair(subject)
+    const file = await fileWith(subject, bytes)
+    const buffer = pattern(9_000_000, 4)
+    pair.client.pause()
+    for (let round = 0; round < 2; round++) {
+      file.retain()
+      pair.server.send([buffer])
+      await wait(subject.clock, 10)
+      pair.server.send([{ file, position: round, length: 2_000_000 }, Buffer.from('end')])
+    }
+    await wait(subject.clock, 10)
+    pair.client.resume()
+    for (let round = 0; round < 2; round++) {
+      assert.ok((await pair.atClient.take(buffer.length)).equals(buffer))
+      assert.ok((await pair.atClient.take(2_000_000)).equals(bytes.subarray(round, round + 2_000_000)))
+      assert.equal(String(await pair.atClient.take(3)), 'end')
+    }
     await assertLastReference(subject, file)
     await pair.end()
   })

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { clockConformance } from '../conformance/clock-conformance.ts'
 import { NodeClock } from './node-clock.ts'
@@ -22,4 +24,16 @@ test('what runs last in a turn sees all that its callbacks did, in the same turn
   turns.next(() => order.push('second'))
   await new Promise<void>(resolve => turns.next(() => turns.next(() => turns.next(resolve))))
   assert.deepEqual(order, ['first', 'second', 'last, planned before', 'last, planned within', 'next turn'])
+})
+
+test('after a callback has thrown, the others of its turn still run, in order', () => {
+  const program = `import { TurnQueue } from ${JSON.stringify(join(import.meta.dirname, 'turn-queue.ts'))}
+    process.on('uncaughtException', error => console.log(error.message))
+    const turns = new TurnQueue()
+    turns.next(() => { turns.next(() => console.log('next')); throw new Error('thrown') })
+    turns.next(() => console.log('second'))
+    turns.last(() => console.log('last'))`
+  const flags = process.execArgv.filter(flag => /strip-types|disable-warning/.test(flag))
+  const { stdout } = spawnSync(process.execPath, [...flags, '--input-type=module', '-e', program], { encoding: 'utf8' })
+  assert.deepEqual(stdout.trim().split('\n'), ['thrown', 'second', 'next', 'last'])
 })

@@ -78,6 +78,21 @@ test('the sends of one turn leave in one write', async () => {
   await end()
 })
 
+test('a peer that has ended its side gets the whole of an answer that was under way', async () => {
+  const { network } = nodeIo({ log: noLog })
+  const answer = Buffer.alloc(20_000_000, 7)
+  const accept = (connection: Connection) =>
+    connection.start({ target: () => undefined, received: () => connection.send([answer]), closed: () => undefined })
+  const listener = await network.listen({ host: '127.0.0.1', port: 0 }, { accept })
+  const client = net.connect({ port: listener.endpoint.port, host: '127.0.0.1', allowHalfOpen: true })
+  client.end('request')
+  await new Promise(resolve => setTimeout(resolve, 50))
+  let received = 0
+  for await (const bytes of client) received += bytes.length
+  assert.equal(received, answer.length)
+  await listener.close()
+})
+
 test('IPv6 is another endpoint of its own', async t => {
   try {
     const { server, end } = await connectedPair('::1')

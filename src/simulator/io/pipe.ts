@@ -37,7 +37,6 @@ export class Pipe {
   #parcels: Parcel[] = []
   /** Taken from the sender and not yet consumed by the receiver. */
   #unconsumedBytes = 0
-  #lastReadyUs = 0
   #isArrivalPlanned = false
   #isRoomPlanned = false
   /** Set when the connection silently stops working: nothing arrives any more. */
@@ -92,6 +91,7 @@ export class Pipe {
     })
   }
 
+  /** One parcel after the other: nothing overtakes what was sent before. */
   tryAgain(): void {
     if (this.#isArrivalPlanned || this.#parcels.length === 0) return
     this.#isArrivalPlanned = true
@@ -106,11 +106,8 @@ export class Pipe {
     this.tryAgain()
   }
 
-  /** In order: nothing overtakes what was sent before. */
   #readyUs(): number {
-    const readyUs = this.#wire.scheduler.timeUs + this.#wire.latencyUs(this.#start.host, this.#end.host)
-    this.#lastReadyUs = Math.max(this.#lastReadyUs, readyUs)
-    return this.#lastReadyUs
+    return this.#wire.scheduler.timeUs + this.#wire.latencyUs(this.#start.host, this.#end.host)
   }
 
   #arrive(): void {

@@ -186,6 +186,7 @@ describe('a power cut', () => {
       disk.makeDirectory('/to')
       disk.writeSmallFile('/from/f', Buffer.from('x'))
       for (const path of ['/', '/from', '/to']) await world.finish(disk.syncDirectory(path))
+      disk.writeSmallFile('/to/e', Buffer.from('x'))
       disk.rename('/from/f', '/to/f')
       disk.writeSmallFile('/to/g', Buffer.from('x'))
       node.crash('power')
@@ -194,7 +195,7 @@ describe('a power cut', () => {
         .map(file => file.path)
         .join()
     })
-    assert.deepEqual([...new Set(places)].sort(), ['from/f', 'to/f', 'to/f,to/g'])
+    assert.deepEqual([...new Set(places)].sort(), ['from/f', 'from/f,to/e', 'to/e,to/f', 'to/e,to/f,to/g'])
   })
 
   test('finds on the platter what the kernel wrote back on its own', async () => {
