@@ -26,6 +26,13 @@ export interface Api<Q extends Fields, R extends Fields> {
   readonly response: Message<R>
 }
 
+/** The end of whoever wants the channel. */
+export interface Owner {
+  readonly isClosed: boolean
+  /** Calls back at the end. Returns what takes the callback away. */
+  onClose(callback: () => void): () => void
+}
+
 /** A request's body, or what makes it for the version that is going to be sent. */
 export type Body<Q extends Fields> = Input<Message<Q>> | ((version: number) => Input<Message<Q>>)
 
@@ -57,6 +64,8 @@ export interface ChannelOptions {
   readonly maxWaiting: number
   /** A connection that has been at rest for so long is closed from this side, before brokers close it from theirs. */
   readonly idleMs: number
+  /** When it ends, connecting ends. What a connection that stands has to end with is up to its user. */
+  readonly owner?: Owner
   /** Proves who we are, before anybody else may send. Throws to give up. */
   readonly authenticate?: (channel: BrokerChannel) => Promise<void>
   /** The channel has ended. Runs once, and never before `connectChannel` has resolved. */
@@ -91,13 +100,19 @@ export async function connectChannel(options: ChannelOptions): Promise<BrokerCha
     const leftMs = () => Math.max(1, deadlineMs - clock.now().monotonicMs)
     let connection: Connection
     try {
+      if (options.owner?.isClosed) throw new Error('nobody wants the connection any more')
       connection = await network.connect(endpoint, { timeoutMs: leftMs() })
     } catch (error) {
       throw new ChannelError('connectFailed', `cannot connect to ${nameOf(endpoint)}: ${textOf(error)}`, error)
     }
     const channel = new BrokerChannel(connection, options)
-    if ((await channel.negotiate(negotiation, leftMs)) === 'reconnect') continue
-    await channel.authenticate(leftMs)
+    const forget = options.owner?.onClose(() => channel.close())
+    try {
+      if ((await channel.negotiate(negotiation, leftMs)) === 'reconnect') continue
+      await channel.authenticate(leftMs)
+    } finally {
+      forget?.()
+    }
     return channel
   }
 }

@@ -70,7 +70,7 @@ export function parseServers(servers: string | readonly string[]): readonly Endp
 }
 
 function parseServer(text: string): Endpoint {
-  const match = /^(?:[A-Z_]+:\/\/)?(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text)
+  const match = /^(?:[A-Z_]+:\/\/)?(?:\[([^\]]+)\]|([^:/[\]\s]+)):(\d{1,5})$/.exec(text)
   const port = Number(match?.[3])
   if (match === null || port < 1 || port > 65_535) {
     throw invalidArgument(`bootstrapServers has ${JSON.stringify(text)}; it reads host:port or [address]:port`)

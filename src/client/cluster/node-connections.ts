@@ -71,8 +71,24 @@ export class NodeConnections {
     at.connecting ??= this.#connect(nodeId, key, at)
     const connecting = at.connecting
     const late = `broker ${nodeId} at ${endpoint.host}:${endpoint.port} could not be reached within ${Math.ceil(timeoutMs)} ms`
-    return within(this.#io.clock, timeoutMs, connecting, () => {
-      return new MillraceError('CONNECTION_FAILED', late, { retriable: true })
+    const tooLate = () => new MillraceError('CONNECTION_FAILED', late, { retriable: true })
+    return within(this.#io.clock, timeoutMs, this.#unlessClosed(connecting), tooLate)
+  }
+
+  /** Connecting to a host that says nothing takes its time, but nobody waits for it any more. */
+  #unlessClosed<T>(connecting: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const forget = this.#closing.onClose(() => reject(closedError('client')))
+      connecting.then(
+        channel => {
+          forget()
+          resolve(channel)
+        },
+        error => {
+          forget()
+          reject(error)
+        },
+      )
     })
   }
 
@@ -104,6 +120,7 @@ export class NodeConnections {
         maxInFlight,
         maxWaiting,
         idleMs: this.#config.connectionIdleMs,
+        owner: this.#closing,
         closed: () => this.#channelEnded(nodeId, lane),
       })
       lane.failures = 0
@@ -112,6 +129,7 @@ export class NodeConnections {
       if (this.#closing.isClosed || this.#lanes.get(key) !== lane) channel.close()
       return channel
     } catch (error) {
+      if (this.#closing.isClosed) throw closedError('client')
       lane.failures++
       lane.retryAtMs = clock.now().monotonicMs + this.#backoff.delayMs(lane.failures)
       this.#failed(nodeId)
