@@ -8,6 +8,8 @@ import { type FetchResult, WaitingFetch } from '../fetch/waiting-fetch.ts'
 import type { Request } from '../network/request.ts'
 import type { BrokerServices } from '../services.ts'
 
+const firstVersionWithEndpoints = 16
+
 type FetchBody = ReturnType<typeof decode<(typeof fetchRequest)['fields']>>
 
 export function fetchHandler(services: BrokerServices): ApiHandler {
@@ -110,9 +112,14 @@ function answer(
     errorCode: ErrorCode.none,
     sessionId,
     responses: byTopic(said),
-    nodeEndpoints: said.some(result => result.currentLeader !== undefined) ? services.nodeEndpoints(request) : [],
+    nodeEndpoints: saysLeaders(request, said) ? services.nodeEndpoints(request) : [],
   }
   request.reply(fetchResponse, value)
+}
+
+/** KIP-951: where the leaders are that some partitions have instead, in the versions that can say so. */
+function saysLeaders(request: Request, said: readonly FetchResult[]): boolean {
+  return request.apiVersion >= firstVersionWithEndpoints && said.some(result => result.currentLeader !== undefined)
 }
 
 /** Kafka's rule for incremental answers: data, an error, or a watermark that the client has not heard of. */
