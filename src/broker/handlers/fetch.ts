@@ -8,6 +8,7 @@ import { type FetchResult, WaitingFetch } from '../fetch/waiting-fetch.ts'
 import type { Request } from '../network/request.ts'
 import type { BrokerServices } from '../services.ts'
 
+const firstVersionWithLeaders = 12
 const firstVersionWithEndpoints = 16
 
 type FetchBody = ReturnType<typeof decode<(typeof fetchRequest)['fields']>>
@@ -111,7 +112,7 @@ function answer(
     throttleTimeMs: request.throttleTimeMs,
     errorCode: ErrorCode.none,
     sessionId,
-    responses: byTopic(said),
+    responses: byTopic(said, request.apiVersion >= firstVersionWithLeaders),
     nodeEndpoints: saysLeaders(request, said) ? services.nodeEndpoints(request) : [],
   }
   request.reply(fetchResponse, value)
@@ -139,7 +140,7 @@ function remember({ wanted, errorCode, highWatermark, logStartOffset }: FetchRes
   wanted.sentLogStartOffset = errorCode === ErrorCode.none ? logStartOffset : -1
 }
 
-function byTopic(results: readonly FetchResult[]) {
+function byTopic(results: readonly FetchResult[], withLeaders: boolean) {
   const topics: { topic: string; topicId: string; partitions: ReturnType<typeof partitionData>[] }[] = []
   let last: (typeof topics)[number] | undefined
   for (const result of results) {
@@ -148,12 +149,12 @@ function byTopic(results: readonly FetchResult[]) {
       last = { topic, topicId: topicId || zeroUuid, partitions: [] }
       topics.push(last)
     }
-    last.partitions.push(partitionData(result))
+    last.partitions.push(partitionData(result, withLeaders))
   }
   return topics
 }
 
-function partitionData(result: FetchResult) {
+function partitionData(result: FetchResult, withLeaders: boolean) {
   return {
     partitionIndex: result.wanted.index,
     errorCode: result.errorCode,
@@ -161,7 +162,7 @@ function partitionData(result: FetchResult) {
     lastStableOffset: result.lastStableOffset,
     logStartOffset: result.logStartOffset,
     divergingEpoch: result.divergingEpoch,
-    currentLeader: result.currentLeader,
+    currentLeader: withLeaders ? result.currentLeader : undefined,
     abortedTransactions: result.abortedTransactions,
     preferredReadReplica: -1,
     records: result.records,
