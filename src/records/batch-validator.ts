@@ -18,6 +18,9 @@ export interface BatchRules {
   readonly compressionType: 'producer' | 'uncompressed' | 'gzip' | 'snappy' | 'lz4' | 'zstd'
 }
 
+/** Shorter blocks cost the collector less than giving them back does. */
+const freedFromBytes = 16 * 1024
+
 export interface AcceptedBatch {
   readonly type: 'accepted'
   /** Bytes after the batch are no part of it: Kafka drops a truncated second batch. */
@@ -155,8 +158,8 @@ export class BatchValidator {
     for (let block = reader.next(maxBytes); block !== undefined; block = reader.next(maxBytes - totalBytes)) {
       totalBytes += block.length
       if (!this.#walk.feedPiece(block)) return malformedRecords
-      // Of large batches, or those that pretend to be small, the blocks would wait for the garbage collector.
-      if (totalBytes > maxInlineStreamBytes && block.buffer !== input.buffer) freeBytes(block)
+      // Left to the garbage collector, blocks would bring it on: at full load a fifth of all time.
+      if (block.length >= freedFromBytes && block.buffer !== input.buffer) freeBytes(block)
     }
     if (reader.failure === undefined) return this.#walk.hasEndedWell ? undefined : malformedRecords
     const isTooLong = reader.failure.type === 'tooLarge' && this.#maxUncompressedBytes > maxInlineBlockBytes
