@@ -166,6 +166,7 @@ function nameConformance(diskTest: DiskTest): void {
     disk.open(`${directory}/here`, 'create').release()
     assertFails(() => disk.open(`${directory}/here`, 'create'), 'exists')
     disk.open(`${directory}/here`, 'read').release()
+    assertFails(() => disk.open(directory, 'read'), 'io')
   })
 
   diskTest('directories are made with those above them, listed and removed whole', async ({ disk, directory }) => {

@@ -21,8 +21,13 @@ export class NodeDisk implements Disk {
   }
 
   open(path: string, how: 'read' | 'append' | 'create'): DiskFile {
-    const descriptor = orDiskError('open', path, () => fs.openSync(path, openFlags[how], 0o644))
-    return new NodeFile(this.#shared, path, descriptor)
+    return orDiskError('open', path, () => {
+      const descriptor = fs.openSync(path, openFlags[how], 0o644)
+      const status = fs.fstatSync(descriptor)
+      if (status.isFile()) return new NodeFile(this.#shared, path, { descriptor, sizeBytes: status.size })
+      fs.closeSync(descriptor)
+      throw new DiskError('io', 'open', path, new Error('it is not a file'))
+    })
   }
 
   list(directory: string): DirectoryEntry[] {

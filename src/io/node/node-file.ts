@@ -49,12 +49,12 @@ export class NodeFile implements DiskFile {
   /** The file system cannot say what it has in memory (tmpfs cannot): sending then takes the risk of waiting for it. */
   cannotTellMemory = false
 
-  constructor(shared: DiskShared, path: string, descriptor: number) {
+  constructor(shared: DiskShared, path: string, opened: { descriptor: number; sizeBytes: number }) {
     this.#shared = shared
     this.path = path
-    this.#descriptor = descriptor
-    this.#sizeBytes = orDiskError('open', path, () => fs.fstatSync(descriptor).size)
-    this.#writtenBytes = this.#sizeBytes
+    this.#descriptor = opened.descriptor
+    this.#sizeBytes = opened.sizeBytes
+    this.#writtenBytes = opened.sizeBytes
   }
 
   get sizeBytes(): number {

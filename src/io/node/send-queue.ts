@@ -41,6 +41,10 @@ export class SendQueue {
   #isFlushPlanned = false
   #isAbandoned = false
   #whenEmpty: (() => void) | undefined
+  readonly #flush = () => {
+    this.#isFlushPlanned = false
+    this.#pump()
+  }
 
   /** `fail` is called when a file range cannot be sent: the peer cannot tell what is missing, so the connection has to end. */
   constructor(socket: net.Socket, shared: SendShared, fail: (error: Error) => void) {
@@ -71,10 +75,7 @@ export class SendQueue {
     if (sent !== undefined) this.#marks.push({ at: this.#queuedBytes, sent })
     if (this.#isFlushPlanned) return
     this.#isFlushPlanned = true
-    this.#shared.turns.last(() => {
-      this.#isFlushPlanned = false
-      this.#pump()
-    })
+    this.#shared.turns.last(this.#flush)
   }
 
   /** Calls back once all that was given has been taken by the kernel. */

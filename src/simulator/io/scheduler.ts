@@ -7,6 +7,9 @@ import { Trace } from './trace.ts'
 /** The real one, taken before the tripwire replaces it. Its one use: letting microtasks drain between two events. */
 const hop = globalThis.setImmediate
 
+/** That a turn of a node has another event in it, as when several sockets are ready at once. */
+const LONGER_TURN_CHANCE = 0.2
+
 /** Events of one run without an end in sight. More means a loop that makes no progress. */
 const DEFAULT_MAX_EVENTS = 50_000_000
 
@@ -156,13 +159,14 @@ export class Scheduler {
     })
   }
 
-  /** After each event of a life, what it has put off to the end of its turn. False when there was nothing. */
+  /** At the end of a life's turn, what it has put off until then. False when there was nothing. */
   #runTurnCallbacks(): boolean {
     const life = this.#current
     if (life === undefined) return false
     if (!this.#turnCallbacksRan) {
       this.#turnCallbacksRan = true
-      if (life.runTurnCallbacks()) return true
+      // Sometimes the turn goes on, with what happens to the node next.
+      if (!this.#chance.chance(LONGER_TURN_CHANCE) && life.runTurnCallbacks()) return true
     }
     this.#current = undefined
     life.scheduleTurn()

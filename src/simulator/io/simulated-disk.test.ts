@@ -237,6 +237,11 @@ describe('disk faults', () => {
       await world.finish(disk.remove('/old'))
       assert.equal(await world.finish(append(file, Buffer.alloc(80))), undefined)
       assert.equal(await world.finish(disk.freeBytes('/')), 940)
+      node.crash('power')
+      assert.equal(
+        node.disk.faults.freeBytes,
+        1100 - (contentAfter(node, 'log')?.length ?? 0) - (contentAfter(node, 'old')?.length ?? 0),
+      )
     })
   })
 

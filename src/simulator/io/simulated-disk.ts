@@ -55,10 +55,12 @@ export class SimulatedDisk {
     this.locks.clear()
     this.openFiles = 0
     if (kind === 'kill') return
+    const usedBefore = this.#usedBytes()
     this.writeBack()
     this.#tree.powerCut(this.random)
     for (const file of this.#dirtyFiles) file.content.powerCut(this.random.pick(outcomes), this.random)
     this.#dirtyFiles.clear()
+    this.faults.freeBytes += usedBefore - this.#usedBytes()
   }
 
   changed(file: FileNode): void {
@@ -100,6 +102,12 @@ export class SimulatedDisk {
     if (!(node instanceof FileNode) || position >= node.content.sizeBytes) return false
     node.content.flip(position, mask)
     return true
+  }
+
+  #usedBytes(): number {
+    let sum = 0
+    for (const { file } of this.#tree.files()) sum += file.content.sizeBytes
+    return sum
   }
 
   /** A copy to go back to: the fault "the disk was replaced by an older copy of itself". No process may be using it. */
