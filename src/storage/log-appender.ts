@@ -88,6 +88,7 @@ export class LogAppender {
       return
     }
     const { segment, endOffset, mark } = write
+    state.context.traffic.add(segment, write.byteLength)
     this.#flusher.writeCompleted({ offset: endOffset, segment, position: mark.sizeBytes + write.byteLength })
   }
 

@@ -9,6 +9,7 @@ import { readBatchSize } from '../records/batch.ts'
 import { Intervals } from './intervals.ts'
 import type { FileUser } from './open-files.ts'
 import { type BatchPlace, storedLastOffset, storedMaxTimestamp } from './stored-batch.ts'
+import type { TouchedFile } from './traffic.ts'
 
 /** Where a log's files are; its directory is renamed when the log is deleted. */
 export interface LogHome {
@@ -58,13 +59,14 @@ export interface SegmentMark {
 }
 
 /** One segment of a log: what is known of its file. The last segment of a log is its active one, all others never change. */
-export class Segment implements FileUser {
+export class Segment implements FileUser, TouchedFile {
   readonly home: LogHome
   readonly baseOffset: number
   readonly createdWallMs: number
   readonly jitterMs: number
   file: DiskFile | undefined = undefined
   lastUse = 0
+  touchedAt: number | undefined = undefined
   /** False until the file is made: a new segment begins in memory, when the one before it may still be written to. */
   isOnDisk: boolean
   /** No batch is appended any more: all segments but the last of a log. */
