@@ -23,8 +23,6 @@ export interface ColdRequest {
   readonly limitOffset: number
   /** Where a batch begins that is not after the one asked for; its offset, where what comes before it is known. */
   readonly from: { readonly position: number; readonly expectedOffset: number | undefined }
-  /** Bytes beyond it are still being written. */
-  readonly writtenEnd: () => number
 }
 
 export type ColdRead =
@@ -60,7 +58,7 @@ export async function readCold(cold: ColdRequest): Promise<ColdRead> {
     isContiguous: isContiguous && from.expectedOffset !== undefined,
   }
   for (;;) {
-    const end = cold.writtenEnd()
+    const end = segment.writtenBytes
     if (position >= end) return { type: 'beyond', checkedBytes }
     const bytes = await file.read(position, Math.min(wanted, end - position))
     const walk = walkCold(bytes, place, request, { limitOffset, isContiguous })
@@ -91,12 +89,9 @@ function findCut(walk: ColdWalk, readBytes: number, wantedBytes: number, restByt
 }
 
 /** The position of the first batch after damage, if it is known and does not begin above the offset. */
-async function afterDamage(
-  { segment, file, request, writtenEnd }: ColdRequest,
-  at: number,
-): Promise<number | undefined> {
+async function afterDamage({ segment, file, request }: ColdRequest, at: number): Promise<number | undefined> {
   const next = segment.verified.nextBeginning(at)
-  if (next >= writtenEnd()) return undefined
+  if (next >= segment.writtenBytes) return undefined
   const header = await file.read(next, batchHeaderBytes)
   return header.length === batchHeaderBytes && readBaseOffset(header, 0) <= request.offset ? next : undefined
 }

@@ -100,7 +100,7 @@ export class LogReader {
     if (indexes === undefined || !indexes.isTrusted || indexes.missingBelow > 0) return undefined
     if (offset >= segment.nextOffset || !this.#isWarm(segment)) return undefined
     const from = indexedPosition(segment, offset)
-    const end = Math.min(segment.verified.endOfCover(from), this.#writtenEnd(segment))
+    const end = Math.min(segment.verified.endOfCover(from), segment.writtenBytes)
     const found = locateNow(this.#file(segment), from, offset, end)
     return found.isFound && found.position < end ? found.position : undefined
   }
@@ -219,8 +219,9 @@ export class LogReader {
     const file = this.#file(segment)
     file.retain()
     try {
-      if (!(await confirmEntry(file, segment, offset))) {
-        segment.indexes = await rebuildIndexes(this.#context, this.#segments, segment)
+      const isPartial = (segment.indexes?.missingBelow ?? 0) > 0
+      if (isPartial || !(await confirmEntry(file, segment, offset))) {
+        await rebuildIndexes(this.#context, this.#segments, segment)
         return 'again'
       }
       const from = indexedPosition(segment, offset)
@@ -240,16 +241,10 @@ export class LogReader {
 
   /** Where a read that begins in the checked bytes at `from` has to end: with those bytes at the latest. */
   async #findLimit(segment: Segment, file: DiskFile, from: number, limitOffset: number): Promise<Limit> {
-    const end = Math.min(segment.verified.endOfCover(from), this.#writtenEnd(segment))
+    const end = Math.min(segment.verified.endOfCover(from), segment.writtenBytes)
     if (limitOffset >= segment.nextOffset) return { position: end, isExact: end === segment.sizeBytes }
     const { position } = await locate(file, from, limitOffset, end)
     return { position, isExact: position < end }
-  }
-
-  /** Bytes beyond it are still being written. */
-  #writtenEnd(segment: Segment): number {
-    const { written } = this.#state
-    return segment === written.segment ? written.position : segment.sizeBytes
   }
 
   async #readCold(
@@ -265,7 +260,6 @@ export class LogReader {
       request,
       limitOffset,
       from,
-      writtenEnd: () => this.#writtenEnd(segment),
     })
     this.#context.traffic.add(segment, read.checkedBytes)
     if (read.type === 'beyond') return 'beyond'

@@ -71,6 +71,8 @@ export class Segment implements FileUser, TouchedFile {
   isOnDisk: boolean
   /** No batch is appended any more: all segments but the last of a log. */
   isSealed = false
+  /** Somebody is making the indexes anew. */
+  rebuilding: Promise<SegmentIndexes> | undefined = undefined
   /** Opened with batches in it, and not appended to since. */
   isUnprepared = false
   /** A sealed segment whose index files, and the snapshot before the next segment, are written and synced. */
@@ -82,6 +84,8 @@ export class Segment implements FileUser, TouchedFile {
   hasUnsyncedWrites = false
   /** Batches that were appended, those in flight included. */
   sizeBytes = 0
+  /** Those whose writes have completed. */
+  writtenBytes = 0
   /** The offset after the last batch. */
   nextOffset: number
   /** Up to here the file is synced. */
@@ -226,6 +230,7 @@ export class Segment implements FileUser, TouchedFile {
   adopt(read: Segment): void {
     assert(read.baseOffset === this.baseOffset && read.indexes !== undefined, 'the same segment has been read')
     this.sizeBytes = read.sizeBytes
+    this.writtenBytes = read.sizeBytes
     this.nextOffset = read.nextOffset
     this.syncedBytes = Math.min(this.syncedBytes, read.sizeBytes)
     this.maxTimestamp = read.maxTimestamp
