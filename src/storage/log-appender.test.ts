@@ -84,6 +84,36 @@ describe('a follower', () => {
     }))
 })
 
+test('an index that was damaged is made anew while the log goes on', () =>
+  onHost({ config: { indexIntervalBytes: 200, segmentBytes: 100_000 } }, async host => {
+    for (const name of ['index', 'timeindex']) {
+      const first = host.io === undefined ? await host.openLog() : host.log()
+      for (let index = 0; index < 50; index++) append(first, { valueBytes: 60, timestamp: 2000 + index })
+      await written(host, first)
+      await host.close()
+      host.io = host.node.start()
+      host.io.disk.writeSmallFile(`/data/topic-0/00000000000000000000.${name}`, Buffer.from('broken'))
+      host.node.crash('kill')
+      await host.open()
+      const log = host.log()
+      const start = log.logEndOffset
+      const reads = []
+      for (let index = 0; index < 50; index++) {
+        append(log, { valueBytes: 60, timestamp: 9000 + start + index })
+        if (index % 5 === 0) reads.push(readAll(log))
+        await written(host, log)
+      }
+      await Promise.all(reads)
+      assert.equal((await readAll(log)).length, log.logEndOffset)
+      const found = await log.findByTimestamp(BigInt(9000 + start + 20))
+      assert.equal(found?.type === undefined && found?.offset, start + 20)
+      assert.deepEqual(host.faults.damage, [])
+    }
+    const end = host.log().logEndOffset
+    const again = await host.reopen()
+    assert.equal((await readAll(again)).length, end)
+  }))
+
 describe('durability', () => {
   test('is told when it was asked for, one sync for all that asked meanwhile', () =>
     onHost({}, async host => {

@@ -88,7 +88,9 @@ export class LogAppender {
       return
     }
     const { segment, endOffset, mark } = write
-    this.#flusher.writeCompleted({ offset: endOffset, segment, position: mark.sizeBytes + write.byteLength })
+    segment.writtenBytes = mark.sizeBytes + write.byteLength
+    state.context.traffic.add(segment, write.byteLength)
+    this.#flusher.writeCompleted({ offset: endOffset, segment, position: segment.writtenBytes })
   }
 
   fileCreated(): void {

@@ -24,7 +24,8 @@ export interface DirectoryLog {
   readonly topic: string
   readonly partition: number
   readonly recoveryPoint: number
-  readonly logStartOffset: number
+  /** Not above what is synced: after a power cut the log must not end below its start. */
+  readonly durableLogStart: number
   readonly highWatermark: number
 }
 
@@ -71,7 +72,7 @@ export class LogDirectory implements DirectoryOfLog {
       return new CheckpointWriter(context.disk, path, name, () => this.#entries(offsetOf))
     }
     this.#recoveryPoints = writer('recovery-point-offset-checkpoint', log => log.recoveryPoint)
-    this.#logStarts = writer('log-start-offset-checkpoint', log => log.logStartOffset)
+    this.#logStarts = writer('log-start-offset-checkpoint', log => log.durableLogStart)
     this.#highWatermarks = writer('replication-offset-checkpoint', log => log.highWatermark)
   }
 

@@ -218,13 +218,14 @@ export class LogFlusher {
   /** Kafka's index files of a segment that ends. */
   async writeIndexes(segment: Segment): Promise<void> {
     const { disk } = this.#state.context
-    if (segment.indexes === undefined || segment.indexes.missingBelow > 0) {
-      segment.indexes = await rebuildIndexes(this.#state.context, this.#state.segments, segment)
+    let { indexes } = segment
+    if (indexes === undefined || indexes.missingBelow > 0) {
+      indexes = await rebuildIndexes(this.#state.context, this.#state.segments, segment)
     }
-    disk.writeSmallFile(segment.pathOf('index'), segment.indexes.offsets.encode())
-    disk.writeSmallFile(segment.pathOf('timeindex'), segment.indexes.times.encode())
+    disk.writeSmallFile(segment.pathOf('index'), indexes.offsets.encode())
+    disk.writeSmallFile(segment.pathOf('timeindex'), indexes.times.encode())
     if (!segment.hasTransactionIndex) return
-    disk.writeSmallFile(segment.pathOf('txnindex'), encodeTransactionIndex(segment.indexes.aborted))
+    disk.writeSmallFile(segment.pathOf('txnindex'), encodeTransactionIndex(indexes.aborted))
   }
 
   async saveEpochs(): Promise<void> {

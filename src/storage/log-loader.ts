@@ -127,6 +127,7 @@ export async function loadLog(context: StorageContext, request: LoadRequest): Pr
   tellMissingStart(segments, request)
   const logEndOffset = segments.active.nextOffset
   const logStartOffset = Math.min(Math.max(request.logStartOffset, segments.first.baseOffset), logEndOffset)
+  log.epochs.truncateFromStart(logStartOffset)
   return {
     topicId: request.topicId,
     topic: request.topic,
@@ -223,6 +224,7 @@ function listSegments(context: StorageContext, home: LogHome, plan: SegmentPlan,
     const isOnDisk = plan.segments.length > 0
     const segment = new Segment(home, baseOffset, { createdWallMs: wallMs, jitterMs: 0, isOnDisk })
     segment.sizeBytes = context.disk.status(segment.filePath)?.sizeBytes ?? 0
+    segment.writtenBytes = segment.sizeBytes
     segment.syncedBytes = segment.sizeBytes
     segment.isSealed = true
     segment.isUnprepared = segment.sizeBytes > 0

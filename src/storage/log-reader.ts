@@ -1,26 +1,28 @@
 import { assert } from '../base/assert.ts'
 import { ErrorCode } from '../base/error-code.ts'
 import type { AbortedTransaction, LogRead, ReadRefusal, ReadRequest } from '../core/log/partition-log.ts'
+import type { AbortedTransactionEntry } from '../core/log/transaction-index.ts'
 import { DiskError, type DiskFile, type FileRange } from '../io/disk.ts'
-import {
-  batchHeaderBytes,
-  batchPrefixBytes,
-  batchSizeAt,
-  corrupt,
-  readBaseOffset,
-  readBatchSize,
-  truncated,
-} from '../records/batch.ts'
-import { placeAfter } from './batch-scan.ts'
+import { batchPrefixBytes, readBatchSize } from '../records/batch.ts'
+import { abortedTransactions, areAbortedInMemory, type LoadedAborted } from './aborted-transactions.ts'
+import { coldReadBytes, readCold } from './cold-read.ts'
 import type { LogState } from './log-state.ts'
 import type { PositionHints } from './position-hints.ts'
 import type { Segment } from './segment.ts'
 import { confirmEntry, loadIndexes, rebuildIndexes } from './segment-indexes.ts'
 import type { LogPosition, SegmentList } from './segment-list.ts'
-import { indexedPosition, locate } from './segment-locator.ts'
+import { indexedPosition, locate, locateNow } from './segment-locator.ts'
 import type { StorageContext } from './storage-context.ts'
-import { type BatchPlace, findBatchProblem, storedLastOffset } from './stored-batch.ts'
 import type { TailCache } from './tail-cache.ts'
+
+export type ReadResult = LogRead<FileRange> | ReadRefusal
+
+/** A request, the offset that its answer must not reach, and what has been read for it alone. */
+interface Reading {
+  readonly request: ReadRequest
+  readonly limitOffset: number
+  readonly aborted: LoadedAborted | undefined
+}
 
 /** Where a read ends at the latest. */
 interface Limit {
@@ -29,10 +31,6 @@ interface Limit {
   readonly isExact: boolean
 }
 
-export type ReadResult = LogRead<FileRange> | ReadRefusal
-
-/** Bytes of a cold read: what is read and checked at once when the first batch is not larger. */
-const coldReadBytes = 1024 * 1024
 const maxRetries = 8
 
 /** Reads of one log. What is at or above the limit that a read is given is never part of the answer. */
@@ -53,16 +51,8 @@ export class LogReader {
   /** `offset` is below `limitOffset`, which is at most the log end offset, and not below the first segment. */
   read(request: ReadRequest, limitOffset: number): ReadResult | Promise<ReadResult> {
     assert(request.offset < limitOffset, 'a read begins below its limit')
-    const start = this.#findNow(request.offset)
-    const limit = start === undefined ? undefined : this.#limitNow(start.segment, limitOffset)
-    if (start === undefined || limit === undefined || start.position >= limit)
-      return this.#readLater(request, limitOffset)
-    if (!start.segment.verified.covers(start.position, start.position + 1)) return this.#readLater(request, limitOffset)
-    if (request.isolation === 'lastStableOffset' && !this.#hasAbortedInMemory(start.segment)) {
-      return this.#readLater(request, limitOffset)
-    }
     try {
-      return this.#answer(request, start, { position: limit, isExact: true }, limitOffset)
+      return this.#readNow(request, limitOffset) ?? this.#readLater(request, limitOffset)
     } catch (error) {
       return this.#failed(error)
     }
@@ -74,13 +64,25 @@ export class LogReader {
     this.#hints.keepOnly(this.#segments, endOffset)
   }
 
+  /** Undefined when the disk has to be asked. */
+  #readNow(request: ReadRequest, limitOffset: number): ReadResult | undefined {
+    const start = this.#findNow(request.offset)
+    if (start === undefined) return undefined
+    const { segment, position } = start
+    const limit = this.#limitNow(segment, limitOffset)
+    if (limit === undefined || position >= limit || !segment.verified.covers(position, position + 1)) return undefined
+    if (request.isolation === 'lastStableOffset' && !areAbortedInMemory(this.#segments, segment)) return undefined
+    if (!this.#isWarm(segment) && this.tail?.find(request.offset) === undefined) return undefined
+    return this.#answer({ request, limitOffset, aborted: undefined }, start, { position: limit, isExact: true })
+  }
+
   /** Where the batch that holds the offset, or the first one after it, begins, if that needs no disk. */
   #findNow(offset: number): LogPosition | undefined {
     const hint = this.#hints.get(offset)
     if (hint !== undefined) return this.#inNextSegment(hint)
-    const cached = this.tail?.find(offset)
-    if (cached === undefined) return undefined
-    return { offset, segment: this.#segments.floor(offset), position: cached.position }
+    const segment = this.#segments.floor(offset)
+    const position = this.tail?.find(offset)?.position ?? this.#locateWarm(segment, offset)
+    return position === undefined ? undefined : { offset, segment, position }
   }
 
   /** Where the limit lies in the segment, as a position, if that needs no disk. */
@@ -89,7 +91,18 @@ export class LogReader {
     const hint = this.#hints.get(limitOffset)
     if (hint !== undefined && hint.segment === segment) return hint.position
     if (limitOffset === segment.nextOffset) return segment.sizeBytes
-    return this.tail?.find(limitOffset)?.position
+    return this.tail?.find(limitOffset)?.position ?? this.#locateWarm(segment, limitOffset)
+  }
+
+  /** Looks for a batch in a file that the kernel has in memory: that takes microseconds, a visit to the pool a hundred. */
+  #locateWarm(segment: Segment, offset: number): number | undefined {
+    const { indexes } = segment
+    if (indexes === undefined || !indexes.isTrusted || indexes.missingBelow > 0) return undefined
+    if (offset >= segment.nextOffset || !this.#isWarm(segment)) return undefined
+    const from = indexedPosition(segment, offset)
+    const end = Math.min(segment.verified.endOfCover(from), segment.writtenBytes)
+    const found = locateNow(this.#file(segment), from, offset, end)
+    return found.isFound && found.position < end ? found.position : undefined
   }
 
   /** The end of a segment is the beginning of the next, unless batches are missing between them. */
@@ -100,17 +113,18 @@ export class LogReader {
     return next.baseOffset === place.offset ? { offset: place.offset, segment: next, position: 0 } : undefined
   }
 
-  #answer(request: ReadRequest, start: LogPosition, limit: Limit, limitOffset: number): ReadResult {
+  #answer(reading: Reading, start: LogPosition, limit: Limit): LogRead<FileRange> {
     const { segment, position } = start
     assert(position < limit.position, 'a read begins below its limit')
     const end = Math.min(limit.position, segment.verified.endOfCover(position))
-    const length = this.#lengthOf(request, start, end - position)
-    const abortedTransactions = this.#aborted(request, segment, position + length, limitOffset)
-    if (length === 0) return { type: 'read', parts: [], byteLength: 0, abortedTransactions }
-    if (limit.isExact && position + length === limit.position)
-      this.#hints.add({ offset: Math.min(limitOffset, segment.nextOffset), segment, position: limit.position })
-    const parts = this.#parts(start, length)
-    return { type: 'read', parts, byteLength: length, abortedTransactions }
+    const byteLength = this.#lengthOf(reading.request, start, end - position)
+    const aborted = this.#aborted(reading, { segment, position: position + byteLength })
+    if (byteLength === 0) return { type: 'read', parts: [], byteLength, abortedTransactions: aborted }
+    if (limit.isExact && position + byteLength === limit.position) {
+      const offset = Math.min(reading.limitOffset, segment.nextOffset)
+      this.#hints.add({ offset, segment, position: limit.position })
+    }
+    return { type: 'read', parts: this.#parts(start, byteLength), byteLength, abortedTransactions: aborted }
   }
 
   /** How much of what is there may leave: at most `maxBytes`, but the first batch whole if the caller wants one. */
@@ -131,7 +145,7 @@ export class LogReader {
 
   #parts(start: LogPosition, length: number): (Buffer | FileRange)[] {
     const { segment, position } = start
-    if (length < this.#context.limits.fileRangeFromBytes) {
+    if (length < this.#context.limits.fileRangeFromBytes || !this.#isWarm(segment)) {
       const cached = this.tail?.find(start.offset)
       const views = cached?.position === position ? this.tail?.view(cached, position + length) : undefined
       if (views !== undefined) return views
@@ -145,12 +159,17 @@ export class LogReader {
     return this.#context.openFiles.use(segment)
   }
 
+  #isWarm(segment: Segment): boolean {
+    return this.#context.traffic.isWarm(segment)
+  }
+
   async #readLater(request: ReadRequest, limitOffset: number): Promise<ReadResult> {
     try {
       for (let attempt = 0; attempt < maxRetries; attempt++) {
         const removals = this.#segments.removals
-        const result = await this.#readFromDisk(request, limitOffset)
-        if (result === 'again') continue
+        const found = await this.#readFromDisk(request, limitOffset)
+        if (found === 'again') continue
+        const result = found.type === 'read' ? await this.#throughPool(found) : found
         if (removals === this.#segments.removals) return result
         // Something was cut or removed meanwhile: what was found may be gone, and another segment may hold the offset.
         if (result.type === 'read') releaseParts(result.parts)
@@ -163,10 +182,28 @@ export class LogReader {
     }
   }
 
+  /** Sending a range of a file that the kernel has to fetch from the disk first would stall everybody. */
+  async #throughPool(found: LogRead<FileRange>): Promise<ReadResult> {
+    const parts: (Buffer | FileRange)[] = []
+    for (const part of found.parts) {
+      const isCold =
+        !Buffer.isBuffer(part) && !this.#segments.all.some(one => one.file === part.file && this.#isWarm(one))
+      if (Buffer.isBuffer(part) || !isCold) parts.push(part)
+      else {
+        const bytes = await part.file.read(part.position, part.length).finally(() => part.file.release())
+        if (bytes.length < part.length) return refused(ErrorCode.kafkaStorageError)
+        parts.push(bytes)
+      }
+    }
+    return { ...found, parts }
+  }
+
   async #readFromDisk(request: ReadRequest, limitOffset: number): Promise<ReadResult | 'again'> {
     let segment = this.#segments.floor(request.offset)
     for (;;) {
-      const result = await this.#readFromSegment(request, segment, limitOffset)
+      await loadIndexes(this.#context, this.#segments, segment)
+      const aborted = await this.#loadAborted(request, segment)
+      const result = await this.#readFromSegment({ request, limitOffset, aborted }, segment)
       if (result !== 'beyond') return result
       // The last batches of a segment are missing: the cleaner has removed them, or they are lost.
       const next = this.#segments.after(segment)
@@ -177,29 +214,26 @@ export class LogReader {
     }
   }
 
-  async #readFromSegment(
-    request: ReadRequest,
-    segment: Segment,
-    limitOffset: number,
-  ): Promise<ReadResult | 'beyond' | 'again'> {
-    await loadIndexes(this.#context, this.#segments, segment)
-    await this.#loadAborted(request, segment)
+  async #readFromSegment(reading: Reading, segment: Segment): Promise<ReadResult | 'beyond' | 'again'> {
+    const { offset } = reading.request
     const file = this.#file(segment)
     file.retain()
     try {
-      if (!(await confirmEntry(file, segment, request.offset))) {
-        segment.indexes = await rebuildIndexes(this.#context, this.#segments, segment)
+      const isPartial = (segment.indexes?.missingBelow ?? 0) > 0
+      if (isPartial || !(await confirmEntry(file, segment, offset))) {
+        await rebuildIndexes(this.#context, this.#segments, segment)
         return 'again'
       }
-      const from = indexedPosition(segment, request.offset)
+      const from = indexedPosition(segment, offset)
       const known = segment.verified.endOfCover(from)
       const unread = { isFound: true, position: from, expectedOffset: from === 0 ? segment.baseOffset : undefined }
-      const start = known > from ? await locate(file, from, request.offset, known) : unread
-      if (!start.isFound) return this.#damaged(segment, start.position, request.offset, 'there is no batch here')
-      if (start.position >= known) return await this.#readCold(request, segment, file, start, limitOffset)
-      const limit = await this.#findLimit(segment, file, from, limitOffset)
-      if (start.position >= limit.position) return nothing(request)
-      return this.#answer(request, { offset: request.offset, segment, position: start.position }, limit, limitOffset)
+      const start = known > from ? await locate(file, from, offset, known) : unread
+      if (!start.isFound) return this.#damaged(segment, start.position, offset, 'there is no batch here')
+      if (start.position >= known) return await this.#readCold(reading, segment, file, start)
+      const limit = await this.#findLimit(segment, file, from, reading.limitOffset)
+      if (start.position >= limit.position) return nothing(reading.request)
+      const request = this.#isWarm(segment) ? reading.request : boundedByPool(reading.request)
+      return this.#answer({ ...reading, request }, { offset, segment, position: start.position }, limit)
     } finally {
       file.release()
     }
@@ -207,87 +241,52 @@ export class LogReader {
 
   /** Where a read that begins in the checked bytes at `from` has to end: with those bytes at the latest. */
   async #findLimit(segment: Segment, file: DiskFile, from: number, limitOffset: number): Promise<Limit> {
-    const written = this.#writtenEnd(segment)
-    const end = Math.min(segment.verified.endOfCover(from), written)
+    const end = Math.min(segment.verified.endOfCover(from), segment.writtenBytes)
     if (limitOffset >= segment.nextOffset) return { position: end, isExact: end === segment.sizeBytes }
     const { position } = await locate(file, from, limitOffset, end)
     return { position, isExact: position < end }
   }
 
-  /** Bytes beyond it are still being written. */
-  #writtenEnd(segment: Segment): number {
-    const { written } = this.#state
-    return segment === written.segment ? written.position : segment.sizeBytes
-  }
-
-  /**
-   * The first read of bytes that this process has not checked: they come through the pool, every whole batch is checked, and
-   * only whole ones are handed out. It begins at a batch that is not after the one asked for; where what comes before it is
-   * known, so is its offset.
-   */
   async #readCold(
-    request: ReadRequest,
+    reading: Reading,
     segment: Segment,
     file: DiskFile,
-    { position: from, expectedOffset }: { position: number; expectedOffset: number | undefined },
-    limitOffset: number,
+    from: { position: number; expectedOffset: number | undefined },
   ): Promise<ReadResult | 'beyond'> {
-    let position = from
-    let wanted = coldReadBytes
-    const { isContiguous, ...first } = segment.placeOfFirst()
-    // The read may begin at any batch of the segment; after that one it is known what follows.
-    const isKnown = expectedOffset !== undefined
-    let place = {
-      ...first,
-      to: segment.nextOffset,
-      from: expectedOffset ?? first.from,
-      isContiguous: isContiguous && isKnown,
-    }
-    for (;;) {
-      const end = this.#writtenEnd(segment)
-      if (position >= end) return 'beyond'
-      const bytes = await file.read(position, Math.min(wanted, end - position))
-      const walk = walkCold(bytes, place, request, { limitOffset, isContiguous })
-      segment.verified.add(position, position + walk.checked)
-      if (walk.length > 0) return this.#handOut(request, segment, bytes, position, walk, limitOffset)
-      if (walk.isOver) return nothing(request)
-      place = walk.place
-      const problem =
-        walk.problem ?? (bytes.length < Math.min(wanted, end - position) ? 'the file is cut off' : undefined)
-      const isCutOff = walk.checked === 0 && walk.needed > end - position
-      if (problem !== undefined || isCutOff) {
-        const at = position + walk.checked
-        const next = await this.#afterDamage(segment, file, at, request.offset)
-        if (next === undefined) return this.#damaged(segment, at, request.offset, problem ?? 'the batch is cut off')
-        position = next
-        place = { ...place, from: segment.baseOffset, isContiguous: false }
-        continue
-      }
-      position += walk.checked
-      wanted = Math.max(coldReadBytes, walk.needed)
-    }
+    const { request, limitOffset } = reading
+    const read = await readCold({
+      segment,
+      file,
+      request,
+      limitOffset,
+      from,
+    })
+    this.#context.traffic.add(segment, read.checkedBytes)
+    if (read.type === 'beyond') return 'beyond'
+    if (read.type === 'damaged') return this.#damaged(segment, read.position, request.offset, read.reason)
+    if (read.bytes.length === 0) return nothing(request)
+    const end = read.position + read.bytes.length
+    this.#hints.add({ offset: read.nextOffset, segment, position: end })
+    const aborted = this.#aborted(reading, { segment, position: end })
+    return { type: 'read', parts: [read.bytes], byteLength: read.bytes.length, abortedTransactions: aborted }
   }
 
-  #handOut(
-    request: ReadRequest,
-    segment: Segment,
-    bytes: Buffer,
-    position: number,
-    { start, length, nextOffset }: ColdWalk,
-    limitOffset: number,
-  ): ReadResult {
-    const end = position + start + length
-    this.#hints.add({ offset: nextOffset, segment, position: end })
-    const abortedTransactions = this.#aborted(request, segment, end, limitOffset)
-    return { type: 'read', parts: [bytes.subarray(start, start + length)], byteLength: length, abortedTransactions }
+  async #loadAborted({ isolation }: ReadRequest, from: Segment): Promise<LoadedAborted | undefined> {
+    if (isolation !== 'lastStableOffset') return undefined
+    const loaded = new Map<Segment, readonly AbortedTransactionEntry[]>()
+    for (let segment: Segment | undefined = from; segment !== undefined; segment = this.#segments.after(segment)) {
+      if (!segment.hasTransactionIndex) continue
+      loaded.set(segment, (await loadIndexes(this.#context, this.#segments, segment)).aborted)
+    }
+    return loaded
   }
 
-  /** The position of the first batch after damage, if it is known and does not begin above the offset. */
-  async #afterDamage(segment: Segment, file: DiskFile, position: number, offset: number): Promise<number | undefined> {
-    const next = segment.verified.nextBeginning(position)
-    if (next >= this.#writtenEnd(segment)) return undefined
-    const header = await file.read(next, batchHeaderBytes)
-    return header.length === batchHeaderBytes && readBaseOffset(header, 0) <= offset ? next : undefined
+  #aborted(
+    { request, limitOffset, aborted }: Reading,
+    end: { segment: Segment; position: number },
+  ): AbortedTransaction[] | undefined {
+    if (request.isolation !== 'lastStableOffset') return undefined
+    return abortedTransactions(this.#segments, request.offset, end, limitOffset, aborted)
   }
 
   #damaged(segment: Segment, position: number, offset: number, reason: string): ReadRefusal {
@@ -300,100 +299,11 @@ export class LogReader {
     this.#state.directory.readFailed(error)
     return refused(ErrorCode.kafkaStorageError)
   }
-
-  #hasAbortedInMemory(segment: Segment): boolean {
-    for (let at = this.#segments.indexOf(segment); at < this.#segments.all.length; at++) {
-      if (!this.#segments.all[at].hasAbortedInMemory) return false
-    }
-    return true
-  }
-
-  async #loadAborted({ isolation }: ReadRequest, from: Segment): Promise<void> {
-    if (isolation !== 'lastStableOffset') return
-    for (let segment: Segment | undefined = from; segment !== undefined; segment = this.#segments.after(segment)) {
-      if (!segment.hasAbortedInMemory) await loadIndexes(this.#context, this.#segments, segment)
-    }
-  }
-
-  /** Aborted transactions that the bytes up to `endPosition` may hold records of, by first offset. */
-  #aborted(
-    { isolation, offset }: ReadRequest,
-    from: Segment,
-    endPosition: number,
-    limitOffset: number,
-  ): AbortedTransaction[] | undefined {
-    if (isolation !== 'lastStableOffset') return undefined
-    const found: AbortedTransaction[] = []
-    const upperBound = Math.min(limitOffset, upperBoundOf(from, endPosition))
-    for (let segment: Segment | undefined = from; segment !== undefined; segment = this.#segments.after(segment)) {
-      for (const entry of segment.indexes?.aborted ?? []) {
-        if (entry.lastOffset >= offset && entry.firstOffset < upperBound) {
-          found.push({ producerId: entry.producerId, firstOffset: entry.firstOffset })
-        }
-        if (entry.lastStableOffset >= upperBound) return found.sort((a, b) => a.firstOffset - b.firstOffset)
-      }
-    }
-    return found.sort((a, b) => a.firstOffset - b.firstOffset)
-  }
 }
 
-interface ColdWalk {
-  /** Bytes of whole and valid batches. */
-  readonly checked: number
-  /** Where in the bytes the answer begins, and its length. */
-  readonly start: number
-  readonly length: number
-  /** The offset after the answer. */
-  readonly nextOffset: number
-  /** Bytes of the first batch that was not whole. */
-  readonly needed: number
-  /** Of the batch that comes next. */
-  readonly place: BatchPlace
-  /** What follows is not wanted. */
-  readonly isOver: boolean
-  readonly problem: string | undefined
-}
-
-/** Checks what was read and finds in it whole batches that answer the request. */
-function walkCold(
-  bytes: Buffer,
-  first: BatchPlace,
-  request: ReadRequest,
-  { limitOffset, isContiguous }: { limitOffset: number; isContiguous: boolean },
-): ColdWalk {
-  const walk = { checked: 0, start: 0, length: 0, nextOffset: 0, needed: 0, place: first, isOver: false }
-  const { maxBytes, minOneBatch } = request
-  while (!walk.isOver) {
-    const at = walk.checked
-    const size = batchSizeAt(bytes, at)
-    if (size === truncated) {
-      const needed = bytes.length - at >= batchPrefixBytes ? readBatchSize(bytes, at) : batchHeaderBytes
-      return { ...walk, needed, problem: undefined }
-    }
-    const problem = size === corrupt ? 'there is no batch here' : findBatchProblem(bytes, at, size, walk.place)
-    if (problem !== undefined) return { ...walk, problem }
-    const lastOffset = storedLastOffset(bytes, at)
-    walk.isOver = lastOffset >= limitOffset
-    walk.checked += size
-    walk.place = { ...placeAfter(bytes, at, walk.place), isContiguous }
-    if (walk.isOver || lastOffset < request.offset) continue
-    const isFirst = walk.length === 0
-    if (isFirst) walk.start = at
-    const isWithin = walk.length + size <= maxBytes
-    walk.isOver = !isWithin
-    if (!isWithin && !(isFirst && minOneBatch)) continue
-    walk.length += size
-    walk.nextOffset = lastOffset + 1
-  }
-  return { ...walk, problem: undefined }
-}
-
-/** An offset that is not below the offsets of the batches that begin before the position. */
-function upperBoundOf(segment: Segment, endPosition: number): number {
-  const offsets = segment.indexes?.offsets
-  const entry = offsets?.firstFromPosition(endPosition) ?? 0
-  if (offsets === undefined || entry >= offsets.length) return segment.nextOffset
-  return segment.baseOffset + offsets.relativeOffsetAt(entry)
+/** What goes through the pool is kept in memory until it is sent. */
+function boundedByPool(request: ReadRequest): ReadRequest {
+  return request.maxBytes <= coldReadBytes ? request : { ...request, maxBytes: coldReadBytes }
 }
 
 export function releaseParts(parts: readonly (Buffer | FileRange)[]): void {
@@ -405,6 +315,6 @@ function refused(errorCode: ErrorCode): ReadRefusal {
 }
 
 function nothing({ isolation }: ReadRequest): ReadResult {
-  const abortedTransactions = isolation === 'lastStableOffset' ? [] : undefined
-  return { type: 'read', parts: [], byteLength: 0, abortedTransactions }
+  const aborted = isolation === 'lastStableOffset' ? [] : undefined
+  return { type: 'read', parts: [], byteLength: 0, abortedTransactions: aborted }
 }

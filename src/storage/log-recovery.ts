@@ -85,6 +85,7 @@ async function recoverSegment(
   await cutFile(context, segment, cut.position)
   segment.adopt(kept)
   segment.sizeBytes = cut.position
+  segment.writtenBytes = cut.position
   return true
 }
 
@@ -129,7 +130,11 @@ async function decide(
   for (const [index, range] of damaged.entries()) {
     const isFollowed =
       range.isFollowed || index < damaged.length - 1 || (await hasBatchAfter(context, segments, segment))
-    if (!isFollowed) return range
+    if (!isFollowed) {
+      const { position, end, offset } = range
+      context.faults.tailCut?.({ path: segment.filePath, position, length: end - position, offset })
+      return range
+    }
     const mayBeUnsynced = !request.isPageCacheKept && range.offset >= request.recoveryPoint
     const { position, end, offset, reason } = range
     const told = mayBeUnsynced ? `${reason}; it was not synced, so the log is cut here` : reason

@@ -19,11 +19,11 @@ export interface ScrubStep {
  * served. Rejects with `DiskError`.
  */
 export async function scrub(state: LogState, cursor: ScrubCursor | undefined, maxBytes: number): Promise<ScrubStep> {
-  const { segments, written, context } = state
+  const { segments, context } = state
   const segment = segments.floor(cursor?.baseOffset ?? 0)
   const isSame = segment.baseOffset === cursor?.baseOffset
   const from = isSame ? cursor.position : 0
-  const end = segment === written.segment ? written.position : segment.sizeBytes
+  const end = segment.writtenBytes
   const { removals } = segments
   const next = segments.after(segment)
   const inNext = next && { baseOffset: next.baseOffset, position: 0 }

@@ -123,11 +123,13 @@ export class LogTrimmer {
     await this.#flusher.finishSealed()
   }
 
-  moveLogStart(offset: number): Promise<void> {
+  /** The log is synced up to its start first: a power cut must not leave a log that ends below it. */
+  async moveLogStart(offset: number): Promise<void> {
     const state = this.#state
     assert(offset <= state.highWatermark, 'the log does not begin above the high watermark')
     if (offset > state.logStartOffset) this.#moveStart(offset)
-    return state.directory.saveLogStarts()
+    if (offset > state.flushedOffset) await this.#flusher.flush()
+    await state.directory.saveLogStarts()
   }
 
   #moveStart(offset: number): void {

@@ -93,7 +93,7 @@ class MetadataDirectory implements DirectoryOfLog {
     this.#offsets = new SharedTask(() => {
       const { log } = this
       assert(log !== undefined, 'the log is there before its offsets are saved')
-      const text = `1\n${log.recoveryPoint} ${log.logStartOffset}\n`
+      const text = `1\n${log.recoveryPoint} ${log.durableLogStart}\n`
       return replaceFile(context.disk, `${path}/${offsetsFileName}`, Buffer.from(text))
     })
   }

@@ -20,7 +20,8 @@ export async function loadIndexes(
   if (segment.indexes === undefined) {
     const read = decodeIndexes(segment, await readIndexFiles(context.disk, segment))
     // Somebody else may have loaded them, or begun to append, meanwhile.
-    segment.indexes ??= read ?? (await rebuildIndexes(context, segments, segment))
+    if (read === undefined) return rebuildIndexes(context, segments, segment)
+    segment.indexes ??= read
   }
   if (segment !== segments.active) context.indexCache.touch(segment)
   return segment.indexes
@@ -91,13 +92,43 @@ export async function confirmEntry(file: DiskFile, segment: Segment, offset: num
   return header.length === batchHeaderBytes && readLastOffset(header, 0) === claimed
 }
 
-/** Indexes made from the batches of a segment whose end does not move meanwhile. What is damaged is left out. */
-export async function rebuildIndexes(
+/**
+ * The segment's indexes, made anew from its batches. What is damaged is left out; batches that are appended meanwhile are
+ * not.
+ */
+export function rebuildIndexes(
   context: StorageContext,
   segments: SegmentList,
   segment: Segment,
 ): Promise<SegmentIndexes> {
+  segment.rebuilding ??= rebuild(context, segments, segment).finally(() => {
+    segment.rebuilding = undefined
+  })
+  return segment.rebuilding
+}
+
+async function rebuild(context: StorageContext, segments: SegmentList, segment: Segment): Promise<SegmentIndexes> {
+  const { removals } = segments
   const states = await producerStatesBefore(context, segments, segment)
   const { read } = await readSegment(context, segment, states, Number.POSITIVE_INFINITY)
-  return read.indexes as SegmentIndexes
+  const made = read.indexes as SegmentIndexes
+  // The segment was cut or removed meanwhile: what was read is not what it holds now.
+  if (removals !== segments.removals) return segment.indexes ?? made
+  if (!segment.isSealed) takeLater(made, read, segment)
+  segment.indexes = made
+  segment.hasTransactionIndex = made.aborted.length > 0
+  if (segment !== segments.active) context.indexCache.touch(segment)
+  return made
+}
+
+/** Entries of batches that were appended while the earlier ones were read. */
+function takeLater(made: SegmentIndexes, read: Segment, { indexes, baseOffset }: Segment): void {
+  if (indexes === undefined) return
+  const from = read.nextOffset - baseOffset
+  for (let at = indexes.offsets.floor(from - 1) + 1; at < indexes.offsets.length; at++) {
+    made.offsets.append(indexes.offsets.relativeOffsetAt(at), indexes.offsets.positionAt(at))
+  }
+  for (const [timestamp, offset] of indexes.times.entries())
+    if (offset >= from) made.times.maybeAppend(timestamp, offset)
+  for (const entry of indexes.aborted) if (entry.lastOffset >= read.nextOffset) made.aborted.push(entry)
 }

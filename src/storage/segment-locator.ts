@@ -38,6 +38,21 @@ export async function locate(file: DiskFile, from: number, offset: number, end: 
   return { isFound: true, position: end, expectedOffset }
 }
 
+/** The same within the call, for a file that is in the kernel's memory. */
+export function locateNow(file: DiskFile, from: number, offset: number, end: number): Located {
+  const scratch = Buffer.allocUnsafe(stepBytes)
+  let position = from
+  let expectedOffset: number | undefined
+  while (position < end) {
+    const length = file.readNow(position, scratch.subarray(0, Math.min(stepBytes, end - position)))
+    const step = walk(scratch.subarray(0, length), position, offset, end)
+    position = step.position
+    expectedOffset = step.expectedOffset ?? expectedOffset
+    if (step.type !== 'onwards') return { isFound: step.type === 'found', position, expectedOffset }
+  }
+  return { isFound: true, position: end, expectedOffset }
+}
+
 interface Step {
   readonly type: 'found' | 'lost' | 'onwards'
   readonly position: number

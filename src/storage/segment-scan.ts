@@ -57,10 +57,10 @@ export async function readSegment(
   endOffset: number,
   visit: (bytes: Buffer, at: number) => void = () => undefined,
 ): Promise<{ read: Segment; damaged: DamagedRange[] }> {
-  const { home, baseOffset, sizeBytes } = segment
+  const { home, baseOffset, writtenBytes } = segment
   const read = new Segment(home, baseOffset, { createdWallMs: segment.createdWallMs, jitterMs: 0, isOnDisk: true })
   read.indexes = new SegmentIndexes()
-  const damaged = await scanSegment(context, segment, { position: 0, end: sizeBytes }, (bytes, at, position) => {
+  const damaged = await scanSegment(context, segment, { position: 0, end: writtenBytes }, (bytes, at, position) => {
     if (storedLastOffset(bytes, at) >= endOffset) return
     read.sizeBytes = position
     read.note(bytes, at, home.indexIntervalBytes)

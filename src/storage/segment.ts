@@ -9,6 +9,7 @@ import { readBatchSize } from '../records/batch.ts'
 import { Intervals } from './intervals.ts'
 import type { FileUser } from './open-files.ts'
 import { type BatchPlace, storedLastOffset, storedMaxTimestamp } from './stored-batch.ts'
+import type { TouchedFile } from './traffic.ts'
 
 /** Where a log's files are; its directory is renamed when the log is deleted. */
 export interface LogHome {
@@ -58,17 +59,20 @@ export interface SegmentMark {
 }
 
 /** One segment of a log: what is known of its file. The last segment of a log is its active one, all others never change. */
-export class Segment implements FileUser {
+export class Segment implements FileUser, TouchedFile {
   readonly home: LogHome
   readonly baseOffset: number
   readonly createdWallMs: number
   readonly jitterMs: number
   file: DiskFile | undefined = undefined
   lastUse = 0
+  touchedAt: number | undefined = undefined
   /** False until the file is made: a new segment begins in memory, when the one before it may still be written to. */
   isOnDisk: boolean
   /** No batch is appended any more: all segments but the last of a log. */
   isSealed = false
+  /** Somebody is making the indexes anew. */
+  rebuilding: Promise<SegmentIndexes> | undefined = undefined
   /** Opened with batches in it, and not appended to since. */
   isUnprepared = false
   /** A sealed segment whose index files, and the snapshot before the next segment, are written and synced. */
@@ -80,6 +84,8 @@ export class Segment implements FileUser {
   hasUnsyncedWrites = false
   /** Batches that were appended, those in flight included. */
   sizeBytes = 0
+  /** Those whose writes have completed. */
+  writtenBytes = 0
   /** The offset after the last batch. */
   nextOffset: number
   /** Up to here the file is synced. */
@@ -224,6 +230,7 @@ export class Segment implements FileUser {
   adopt(read: Segment): void {
     assert(read.baseOffset === this.baseOffset && read.indexes !== undefined, 'the same segment has been read')
     this.sizeBytes = read.sizeBytes
+    this.writtenBytes = read.sizeBytes
     this.nextOffset = read.nextOffset
     this.syncedBytes = Math.min(this.syncedBytes, read.sizeBytes)
     this.maxTimestamp = read.maxTimestamp

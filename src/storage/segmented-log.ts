@@ -113,6 +113,11 @@ export class SegmentedLog implements PartitionLog<FileRange> {
     return this.#state.home.path
   }
 
+  /** What the log start checkpoint says of this log. */
+  get durableLogStart(): number {
+    return Math.min(this.#state.logStartOffset, this.#state.flushedOffset)
+  }
+
   /** What the recovery point checkpoint says of this log. */
   get recoveryPoint(): number {
     return this.#state.recoveryPoint

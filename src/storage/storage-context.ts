@@ -7,6 +7,7 @@ import type { WriteTurn } from './log-writer.ts'
 import type { OpenFiles } from './open-files.ts'
 import type { StorageFaults } from './storage-faults.ts'
 import type { TailRing } from './tail-ring.ts'
+import type { Traffic } from './traffic.ts'
 
 export interface StorageLimits {
   /** Memory of the newest small appends of all partitions. */
@@ -20,6 +21,8 @@ export interface StorageLimits {
   readonly scrubBytesPerSecond: number
   /** Answers from this size on leave as ranges of files even when the bytes are in memory. */
   readonly fileRangeFromBytes: number
+  /** What was written or read before this much other traffic is thought to be out of the kernel's memory: half of it is apt. */
+  readonly warmBytes: number
 }
 
 export const defaultStorageLimits: StorageLimits = Object.freeze({
@@ -29,6 +32,7 @@ export const defaultStorageLimits: StorageLimits = Object.freeze({
   maxOpenFiles: 16_384,
   scrubBytesPerSecond: 4 * 1024 * 1024,
   fileRangeFromBytes: 64 * 1024,
+  warmBytes: 1024 * 1024 * 1024,
 })
 
 /** What the logs of one broker share. */
@@ -43,6 +47,7 @@ export interface StorageContext {
   readonly openFiles: OpenFiles
   readonly indexCache: IndexCache
   readonly turn: WriteTurn
+  readonly traffic: Traffic
   /** `producer.id.expiration.ms`, which may change. */
   readonly producerIdExpirationMs: () => number
 }

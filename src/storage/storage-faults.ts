@@ -15,6 +15,13 @@ export interface Damage {
 export interface StorageFaults {
   /** The bytes are not served. What recovery had to leave out is told here as well. */
   damaged(damage: Damage): void
+  /** Recovery has cut off what a crash left of the last writes: no valid batch followed. No fault, but worth a line. */
+  tailCut?(cut: {
+    readonly path: string
+    readonly position: number
+    readonly length: number
+    readonly offset: number
+  }): void
   /** A file could not be read; the reader got KAFKA_STORAGE_ERROR. */
   readFailed(path: string, error: DiskError): void
   /** The directory takes no appends until there is room again. */

@@ -8,6 +8,7 @@ import { OpenFiles } from './open-files.ts'
 import { defaultStorageLimits, type StorageContext, type StorageLimits } from './storage-context.ts'
 import type { StorageFaults } from './storage-faults.ts'
 import { TailRing } from './tail-ring.ts'
+import { Traffic } from './traffic.ts'
 
 export interface StorageOptions {
   readonly io: { readonly disk: Disk; readonly clock: Clock; readonly random: Random }
@@ -38,6 +39,7 @@ export function createStorage({ io, faults, ...options }: StorageOptions): Stora
     openFiles: new OpenFiles(io.disk, limits.maxOpenFiles),
     indexCache: new IndexCache(limits.indexCacheBytes),
     turn: new WriteTurn(io.clock),
+    traffic: new Traffic(limits.warmBytes),
     producerIdExpirationMs: options.producerIdExpirationMs ?? (() => dayMs),
   }
 }

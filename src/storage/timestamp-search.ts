@@ -88,8 +88,7 @@ async function confirmedTimes(state: LogState, segment: Segment, timestamp: bigi
       storedLastOffset(bytes, at) === offset && storedMaxTimestamp(bytes, at) === indexes.times.timestampAt(entry)
     return 'stop'
   })
-  if (!isTrue) segment.indexes = await rebuildIndexes(context, segments, segment)
-  return segment.indexes ?? indexes
+  return isTrue ? indexes : rebuildIndexes(context, segments, segment)
 }
 
 /** What `find` finds first in the batches that reach `offset` or more. */

@@ -1,0 +1,52 @@
+import { assert } from '../base/assert.ts'
+import type { AbortedTransaction } from '../core/log/partition-log.ts'
+import type { AbortedTransactionEntry } from '../core/log/transaction-index.ts'
+import type { Segment } from './segment.ts'
+import type { SegmentList } from './segment-list.ts'
+
+/** Whether no file has to be read to tell the aborted transactions of records from this segment on. */
+export function areAbortedInMemory(segments: SegmentList, from: Segment): boolean {
+  for (let at = segments.indexOf(from); at < segments.all.length; at++) {
+    if (!segments.all[at].hasAbortedInMemory) return false
+  }
+  return true
+}
+
+/** Entries that were read for one request: a bounded cache may have dropped them from their segments again. */
+export type LoadedAborted = ReadonlyMap<Segment, readonly AbortedTransactionEntry[]>
+
+/** Aborted transactions that may have records from `offset` up to `end`, which is a position; by first offset. */
+export function abortedTransactions(
+  segments: SegmentList,
+  offset: number,
+  end: { segment: Segment; position: number },
+  limitOffset: number,
+  loaded: LoadedAborted | undefined,
+): AbortedTransaction[] {
+  const found: AbortedTransaction[] = []
+  const upperBound = Math.min(limitOffset, upperBoundOf(end.segment, end.position))
+  // A transaction that began in these bytes may end in any later segment, up to where none can have begun so early.
+  search: for (let at = segments.indexOf(end.segment); at < segments.all.length; at++) {
+    const segment = segments.all[at]
+    const entries = loaded?.get(segment) ?? segment.indexes?.aborted ?? []
+    assert(
+      entries.length > 0 || segment.hasAbortedInMemory || loaded?.has(segment),
+      'aborted transactions are read before they are told',
+    )
+    for (const entry of entries) {
+      if (entry.lastOffset >= offset && entry.firstOffset < upperBound) {
+        found.push({ producerId: entry.producerId, firstOffset: entry.firstOffset })
+      }
+      if (entry.lastStableOffset >= upperBound) break search
+    }
+  }
+  return found.sort((a, b) => a.firstOffset - b.firstOffset)
+}
+
+/** An offset that is not below the offsets of the batches that begin before the position. */
+function upperBoundOf(segment: Segment, endPosition: number): number {
+  const offsets = segment.indexes?.offsets
+  const entry = offsets?.firstFromPosition(endPosition) ?? 0
+  if (offsets === undefined || entry >= offsets.length) return segment.nextOffset
+  return segment.baseOffset + offsets.relativeOffsetAt(entry)
+}

@@ -1,0 +1,148 @@
+import type { ReadRequest } from '../core/log/partition-log.ts'
+import type { DiskFile } from '../io/disk.ts'
+import {
+  batchHeaderBytes,
+  batchPrefixBytes,
+  batchSizeAt,
+  corrupt,
+  readBaseOffset,
+  readBatchSize,
+  truncated,
+} from '../records/batch.ts'
+import { placeAfter } from './batch-scan.ts'
+import type { Segment } from './segment.ts'
+import { type BatchPlace, findBatchProblem, storedLastOffset } from './stored-batch.ts'
+
+/** Bytes that are read and checked at once, when the first batch is not larger. */
+export const coldReadBytes = 1024 * 1024
+
+export interface ColdRequest {
+  readonly segment: Segment
+  readonly file: DiskFile
+  readonly request: ReadRequest
+  readonly limitOffset: number
+  /** Where a batch begins that is not after the one asked for; its offset, where what comes before it is known. */
+  readonly from: { readonly position: number; readonly expectedOffset: number | undefined }
+}
+
+export type ColdRead =
+  /** Whole batches; none when there are none below the limit. `nextOffset` is the one after them. */
+  | {
+      readonly type: 'read'
+      readonly bytes: Buffer
+      readonly position: number
+      readonly nextOffset: number
+      readonly checkedBytes: number
+    }
+  /** The segment ends below the offset. */
+  | { readonly type: 'beyond'; readonly checkedBytes: number }
+  | { readonly type: 'damaged'; readonly position: number; readonly reason: string; readonly checkedBytes: number }
+
+const noBytes = Buffer.alloc(0)
+
+/**
+ * The first read of bytes that this process has not checked: they come through the pool, every whole batch is checked and
+ * marked, and only whole ones are handed out. Rejects with `DiskError`.
+ */
+export async function readCold(cold: ColdRequest): Promise<ColdRead> {
+  const { segment, file, request, limitOffset, from } = cold
+  const { isContiguous, ...first } = segment.placeOfFirst()
+  let { position } = from
+  let wanted = coldReadBytes
+  let checkedBytes = 0
+  // The read may begin at any batch of the segment; after that one it is known what follows.
+  let place: BatchPlace = {
+    ...first,
+    to: segment.nextOffset,
+    from: from.expectedOffset ?? first.from,
+    isContiguous: isContiguous && from.expectedOffset !== undefined,
+  }
+  for (;;) {
+    const end = segment.writtenBytes
+    if (position >= end) return { type: 'beyond', checkedBytes }
+    const bytes = await file.read(position, Math.min(wanted, end - position))
+    const walk = walkCold(bytes, place, request, { limitOffset, isContiguous })
+    segment.verified.add(position, position + walk.checked)
+    checkedBytes += walk.checked
+    if (walk.length > 0 || walk.isOver) {
+      const found = walk.length > 0 ? bytes.subarray(walk.start, walk.start + walk.length) : noBytes
+      return { type: 'read', bytes: found, position: position + walk.start, nextOffset: walk.nextOffset, checkedBytes }
+    }
+    place = walk.place
+    const problem = walk.problem ?? findCut(walk, bytes.length, Math.min(wanted, end - position), end - position)
+    if (problem === undefined) {
+      position += walk.checked
+      wanted = Math.max(coldReadBytes, walk.needed)
+      continue
+    }
+    const at = position + walk.checked
+    const next = await afterDamage(cold, at)
+    if (next === undefined) return { type: 'damaged', position: at, reason: problem, checkedBytes }
+    position = next
+    place = { ...place, from: segment.baseOffset, isContiguous: false }
+  }
+}
+
+function findCut(walk: ColdWalk, readBytes: number, wantedBytes: number, restBytes: number): string | undefined {
+  if (readBytes < wantedBytes) return 'the file is cut off'
+  return walk.checked === 0 && walk.needed > restBytes ? 'the batch is cut off' : undefined
+}
+
+/** The position of the first batch after damage, if it is known and does not begin above the offset. */
+async function afterDamage({ segment, file, request }: ColdRequest, at: number): Promise<number | undefined> {
+  const next = segment.verified.nextBeginning(at)
+  if (next >= segment.writtenBytes) return undefined
+  const header = await file.read(next, batchHeaderBytes)
+  return header.length === batchHeaderBytes && readBaseOffset(header, 0) <= request.offset ? next : undefined
+}
+
+/** What the bytes of a cold read hold. */
+interface ColdWalk {
+  /** Bytes of whole and valid batches. */
+  readonly checked: number
+  /** Where in the bytes the answer begins, and its length. */
+  readonly start: number
+  readonly length: number
+  /** The offset after the answer. */
+  readonly nextOffset: number
+  /** Bytes of the first batch that was not whole. */
+  readonly needed: number
+  /** Of the batch that comes next. */
+  readonly place: BatchPlace
+  /** What follows is not wanted. */
+  readonly isOver: boolean
+  readonly problem: string | undefined
+}
+
+/** Checks what was read and finds in it whole batches that answer the request. */
+function walkCold(
+  bytes: Buffer,
+  first: BatchPlace,
+  { offset, maxBytes, minOneBatch }: ReadRequest,
+  { limitOffset, isContiguous }: { limitOffset: number; isContiguous: boolean },
+): ColdWalk {
+  const walk = { checked: 0, start: 0, length: 0, nextOffset: 0, needed: 0, place: first, isOver: false }
+  while (!walk.isOver) {
+    const at = walk.checked
+    const size = batchSizeAt(bytes, at)
+    if (size === truncated) {
+      const needed = bytes.length - at >= batchPrefixBytes ? readBatchSize(bytes, at) : batchHeaderBytes
+      return { ...walk, needed, problem: undefined }
+    }
+    const problem = size === corrupt ? 'there is no batch here' : findBatchProblem(bytes, at, size, walk.place)
+    if (problem !== undefined) return { ...walk, problem }
+    const lastOffset = storedLastOffset(bytes, at)
+    walk.isOver = lastOffset >= limitOffset
+    walk.checked += size
+    walk.place = { ...placeAfter(bytes, at, walk.place), isContiguous }
+    if (walk.isOver || lastOffset < offset) continue
+    const isFirst = walk.length === 0
+    if (isFirst) walk.start = at
+    const isWithin = walk.length + size <= maxBytes
+    walk.isOver = !isWithin
+    if (!isWithin && !(isFirst && minOneBatch)) continue
+    walk.length += size
+    walk.nextOffset = lastOffset + 1
+  }
+  return { ...walk, problem: undefined }
+}
