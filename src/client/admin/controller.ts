@@ -25,12 +25,12 @@ export async function sendToController<Q extends Fields, R extends Fields>(
   } catch (thrown) {
     // A controller that cannot be reached is no longer the controller before long.
     const error = toMillraceError(thrown)
-    if (error.retriable) cluster.requestRefresh()
+    if (error.retriable) cluster.metadata.controllerId = -1
     throw error
   }
 }
 
-/** To be told of every answer: who is not the controller does not know who is. */
+/** To be told of every answer: who is not the controller is not asked again before there is newer metadata. */
 export function noteControllerError(cluster: Cluster, errorCode: ErrorCode): void {
-  if (errorCode === ErrorCode.notController) cluster.requestRefresh()
+  if (errorCode === ErrorCode.notController) cluster.metadata.controllerId = -1
 }
