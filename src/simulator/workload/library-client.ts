@@ -35,7 +35,13 @@ export async function runLibraryProducer(at: Workplace, options: LibraryOptions)
     const client = clientOf(at, options)
     const deliveryTimeoutMs = random.pick([6000, 20_000])
     const compression = random.pick<Compression>(['none', 'gzip', 'snappy', 'lz4', 'zstd'])
-    const producer = client.producer({ compression, deliveryTimeoutMs, maxBlockMs: 5000, requestTimeoutMs: 3000, createTopics: false })
+    const producer = client.producer({
+      compression,
+      deliveryTimeoutMs,
+      maxBlockMs: 5000,
+      requestTimeoutMs: 3000,
+      createTopics: false,
+    })
     const calls: Promise<void>[] = []
     for (let left = random.between(1, 40); left > 0 && !at.isStopping(); left--) {
       const [content] = records.draw(at.client.io.clock.now().wallMs).content
