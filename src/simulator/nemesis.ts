@@ -233,6 +233,8 @@ export class Nemesis {
     while (broker.state === 'starting' || broker.state === 'closing') await world.sleep(100)
     // What failed last may be answered a little later.
     await world.sleep(1000)
+    // A directory that has failed stays away until a restart.
+    if (broker.expectsFailure) await broker.close()
     for (let tries = 0; broker.state !== 'running' && tries < 5; tries++) await broker.start()
   }
 }

@@ -133,10 +133,11 @@ export async function runLibraryMember(
 }
 
 async function readOn(at: Workplace, consumer: Consumer, polls: number): Promise<void> {
+  const since = at.history.length
   for (let left = polls; left > 0 && !at.isStopping(); left--) {
     await bounded(at, 'consumer.poll', 300, async () => {
       try {
-        for (const batch of await consumer.poll({ timeoutMs: 300 })) note(at, batch)
+        for (const batch of await consumer.poll({ timeoutMs: 300 })) note(at, batch, since)
       } catch (error) {
         if (!(error instanceof MillraceError)) throw error
       }
@@ -144,10 +145,18 @@ async function readOn(at: Workplace, consumer: Consumer, polls: number): Promise
   }
 }
 
-function note(at: Workplace, { topic, partition, records, highWatermark }: ConsumedBatch): void {
+function note(at: Workplace, batch: ConsumedBatch, since: number): void {
+  const { topic, partition, records, highWatermark } = batch
   const [first] = records
   if (first === undefined) return
-  const request = { topic, topicId: undefined, partition, offset: first.offset, isolation: 'readUncommitted' } as const
+  const request = {
+    topic,
+    topicId: undefined,
+    partition,
+    offset: first.offset,
+    since,
+    isolation: 'readUncommitted',
+  } as const
   const call = at.history.begin(at.process, 'poll', request)
   const seen = records.map(record => ({ offset: record.offset, ...seenRecord(record, true) }))
   at.history.ok(call, { records: seen, highWatermark, lastStableOffset: -1, logStartOffset: -1 })
