@@ -68,10 +68,16 @@ export class Crew {
     const shape = { maxValueBytes, maxRecordsPerBatch: 8, hasWildTimestamps }
     const single = { ...shape, maxRecordsPerBatch: 1 }
     const library = { endpoint: this.#parts.broker.endpoint, shape: single, thinkMs }
-    this.#add('idempotent', clients.idempotent, () => at =>
-      runIdempotentProducer(at, { shape, codecs, thinkMs, repeatRate: 0.1 }),
+    this.#add(
+      'idempotent',
+      clients.idempotent,
+      () => at => runIdempotentProducer(at, { shape, codecs, thinkMs, repeatRate: 0.1 }),
     )
-    this.#add('plain', clients.plain, () => at => runPlainProducer(at, { shape, codecs, acks: [0, 1, -1, -1], thinkMs }))
+    this.#add(
+      'plain',
+      clients.plain,
+      () => at => runPlainProducer(at, { shape, codecs, acks: [0, 1, -1, -1], thinkMs }),
+    )
     this.#add('reader', clients.assigned, () => runAssignedConsumer)
     this.#add('member', clients.members, number => at => {
       const instance = number <= clients.staticMembers ? `instance-${number}` : undefined
@@ -80,8 +86,10 @@ export class Crew {
     })
     this.#add('library-producer', clients.libraryProducers, () => at => runLibraryProducer(at, library))
     this.#add('library-reader', clients.libraryReaders, () => at => runLibraryReader(at, library))
-    this.#add('library-member', clients.libraryMembers, () => at =>
-      runLibraryMember(at, { ...library, group: libraryGroup }),
+    this.#add(
+      'library-member',
+      clients.libraryMembers,
+      () => at => runLibraryMember(at, { ...library, group: libraryGroup }),
     )
     if (admin === undefined) return
     const mortalTopics = topics.filter(topic => topic.isMortal)

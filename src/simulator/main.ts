@@ -14,7 +14,7 @@ for (let i = 0; i < count; i++) {
     Math.round(result.simulatedMs),
     result.calls,
     plan.flush,
-    "",
+    '',
     result.violationCount,
   )
   if (result.violationCount > 0) {

@@ -179,7 +179,10 @@ export class Nemesis {
     if (partitions.length === 0) return
     const { topic, topicId, index, log } = this.#random.pick(partitions)
     const paths = broker.node.disk.files().map(({ path }) => path)
-    const pathEnd = paths.filter(path => path.includes(`/${topic}-${index}/`) && path.endsWith('.log')).sort().at(-1)
+    const pathEnd = paths
+      .filter(path => path.includes(`/${topic}-${index}/`) && path.endsWith('.log'))
+      .sort()
+      .at(-1)
     if (pathEnd === undefined) return
     this.#say(`the next sync of ${pathEnd} fails`)
     broker.node.disk.faults.failNext('sync', 'io', { pathEnd })
@@ -224,9 +227,14 @@ export class Nemesis {
     broker.node.resume()
     for (const node of crew.nodes) node.resume()
     world.network.heal()
+    broker.node.disk.faults.forgetOrdered()
     Object.assign(world.network.settings, { latencyUs: 300, tinyPieceChance: 0.02 })
     while (this.#hasDiskTrouble > 0) await world.sleep(100)
     while (broker.state === 'starting' || broker.state === 'closing') await world.sleep(100)
+    // What failed last may be answered a little later.
+    await world.sleep(1000)
+    // A directory that has failed stays away until a restart.
+    if (broker.expectsFailure) await broker.close()
     for (let tries = 0; broker.state !== 'running' && tries < 5; tries++) await broker.start()
   }
 }

@@ -102,7 +102,6 @@ function drawOverrides(random: SeededRandom): string[] {
     `internal.metadata.log.segment.bytes=${random.pick([1000, 10_000, 1_073_741_824])}`,
     `millrace.scrub.bytes.per.second=${random.pick([0, 10_000, 4_194_304])}`,
     `offsets.topic.num.partitions=${random.pick([1, 3])}`,
-    `offsets.topic.segment.bytes=${random.pick([1000, 10_000, 104_857_600])}`,
     `offsets.retention.check.interval.ms=${random.pick([1000, 600_000])}`,
     `group.initial.rebalance.delay.ms=${random.pick([0, 500])}`,
     `group.min.session.timeout.ms=100`,

@@ -127,8 +127,7 @@ class Run {
     this.#crew.stop()
     const endMs = this.#world.nowMs + maxDrainMs
     while (!this.#crew.isDone && this.#world.nowMs < endMs) await this.#world.sleep(100)
-    if (!this.#crew.isDone)
-      this.#violations.add('I66', `these have not come to an end: ${this.#crew.late.join(', ')}`)
+    if (!this.#crew.isDone) this.#violations.add('I66', `these have not come to an end: ${this.#crew.late.join(', ')}`)
   }
 
   /** Reads all that is left, closes, audits, and starts once more. */
@@ -177,7 +176,10 @@ class Run {
       for (let tries = 0; shard?.isLoaded === false && tries < 100; tries++) await this.#world.sleep(10)
       const replayed = shard?.isLoaded === true ? stateText(shard.inspect()?.durable) : 'not loaded'
       if (replayed !== live)
-        this.#violations.add('I38', `groups of partition ${index} were\n  ${live}\nand are after a replay\n  ${replayed}`)
+        this.#violations.add(
+          'I38',
+          `groups of partition ${index} were\n  ${live}\nand are after a replay\n  ${replayed}`,
+        )
     }
   }
 }

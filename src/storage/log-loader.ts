@@ -15,7 +15,7 @@ import { planSegments, type SegmentPlan } from '../core/log/segment-plan.ts'
 import type { Disk } from '../io/disk.ts'
 import { scanBatches } from './batch-scan.ts'
 import type { CleanEnd } from './clean-ends.ts'
-import { type RecoveringLog, recoverLog } from './log-recovery.ts'
+import { type RecoveringLog, recoverLog, removeSegments } from './log-recovery.ts'
 import type { LoadedLog } from './log-state.ts'
 import { loadSnapshot, producerStatesBefore } from './producer-recovery.ts'
 import { type LogHome, Segment, SegmentIndexes } from './segment.ts'
@@ -122,7 +122,7 @@ export async function loadLog(context: StorageContext, request: LoadRequest): Pr
   const log = { segments, producers, epochs: epochs ?? new LeaderEpochs() }
   if (!isKnown) await recoverLog(context, request, log, epochs !== undefined)
   else if (needsReplay(log, request)) await replayEnded(context, log, request.highWatermark)
-  if (segments.active.nextOffset < request.logStartOffset) beginAnew(context, home, log, request.logStartOffset)
+  if (segments.active.nextOffset < request.logStartOffset) await beginAnew(context, home, log, request.logStartOffset)
   for (const segment of segments.all) context.openFiles.close(segment)
   tellMissingStart(segments, request)
   const logEndOffset = segments.active.nextOffset
@@ -174,17 +174,17 @@ async function replayEnded(
   }
 }
 
-/** What is left ends below the log start, so all of it had been deleted. */
-function beginAnew(
+/** What is left ends below the log start, so all of it had been deleted, and now goes: it would look like a gap later. */
+async function beginAnew(
   context: StorageContext,
   home: LogHome,
   { segments, producers, epochs }: RecoveringLog,
   offset: number,
-): void {
+): Promise<void> {
   const { wallMs } = context.clock.now()
   const segment = new Segment(home, offset, { createdWallMs: wallMs, jitterMs: 0, isOnDisk: false })
   segment.indexes = new SegmentIndexes()
-  segments.replaceAll(segment)
+  await removeSegments(context, segments.replaceAll(segment))
   producers.reset([])
   epochs.clear()
 }

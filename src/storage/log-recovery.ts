@@ -29,7 +29,9 @@ export async function recoverLog(
 ): Promise<void> {
   const { segments, producers, epochs } = log
   // Epochs are known from the batches only, when their file is lost: then all of them are read.
-  const first = areEpochsKnown ? segments.floor(request.recoveryPoint) : segments.first
+  // What lies below the log start is not looked at in either case: a hole there takes nothing with it.
+  const from = areEpochsKnown ? Math.max(request.recoveryPoint, request.logStartOffset) : request.logStartOffset
+  const first = segments.floor(from)
   producers.reset((await producerStatesBefore(context, segments, first)).entries)
   epochs.truncateFromEnd(first.baseOffset)
   for (const segment of segments.all.slice(segments.indexOf(first))) {
@@ -78,7 +80,7 @@ async function recoverSegment(
     segment.isFinished = !segment.isSealed
     return false
   }
-  await removeSegmentsAfter(context, segments, segment)
+  await removeSegments(context, segments.removeAfter(segment))
   resetProducers()
   epochs.truncateFromEnd(segment.baseOffset)
   const { read: kept } = await readSegment(context, segment, producers, cut.offset, assignEpoch)
@@ -155,14 +157,13 @@ async function hasBatchAfter(context: StorageContext, segments: SegmentList, seg
 const kinds: readonly SegmentFileKind[] = ['index', 'timeindex', 'txnindex', 'log']
 
 /** The newest go first, so that a crash leaves a log that ends earlier, and the cut is decided again as now. */
-async function removeSegmentsAfter(context: StorageContext, segments: SegmentList, segment: Segment): Promise<void> {
-  const removed = segments.removeAfter(segment).reverse()
-  for (const later of removed) {
-    context.openFiles.close(later)
-    for (const kind of kinds) await context.disk.remove(later.pathOf(kind))
-    await context.disk.remove(`${later.home.path}/${segmentFileName(later.baseOffset, 'snapshot')}`)
+export async function removeSegments(context: StorageContext, segments: readonly Segment[]): Promise<void> {
+  for (const segment of segments.toReversed()) {
+    context.openFiles.close(segment)
+    for (const kind of kinds) await context.disk.remove(segment.pathOf(kind))
+    await context.disk.remove(`${segment.home.path}/${segmentFileName(segment.baseOffset, 'snapshot')}`)
   }
-  if (removed.length > 0) await context.disk.syncDirectory(segment.home.path)
+  if (segments.length > 0) await context.disk.syncDirectory(segments[0].home.path)
 }
 
 async function cutFile(context: StorageContext, segment: Segment, sizeBytes: number): Promise<void> {

@@ -1,8 +1,8 @@
+import type { SegmentedLog } from '../../storage/segmented-log.ts'
 import type { Truth } from '../check/partition-truth.ts'
 import { partitionKey } from '../check/partition-truth.ts'
 import type { SimulatedBroker } from '../cluster/simulated-broker.ts'
 import type { World } from '../io/world.ts'
-import type { SegmentedLog } from '../../storage/segmented-log.ts'
 import type { Plan } from '../plan.ts'
 import type { Violations } from '../violations.ts'
 import { checkLookups, checkProducers, scanLog } from './audit-log.ts'
@@ -30,7 +30,8 @@ export async function auditDisk(parts: AuditParts): Promise<void> {
   const asLeft = await openCopy(world, snapshot, { logDirs: plan.logDirs, kind: 'asLeft' })
   const fromBatches = await openCopy(world, snapshot, { logDirs: plan.logDirs, kind: 'fromBatches' })
   const unopened = asLeft.logs.unopened
-  for (const { directory, name, reason } of unopened) violations.add('I51', `${directory}/${name} cannot be opened: ${reason}`)
+  for (const { directory, name, reason } of unopened)
+    violations.add('I51', `${directory}/${name} cannot be opened: ${reason}`)
   for (const log of asLeft.logs.logs) {
     if (broker.ledger.isDamaged(log.topicId, log.partition)) continue
     const other = fromBatches.logs.get(log.topicId, log.partition)
@@ -58,9 +59,15 @@ function checkTruth(log: SegmentedLog, truth: Truth, violations: Violations): vo
   if (read === undefined) return
   const name = `${log.topic}-${log.partition}`
   if (log.logEndOffset < read.logEndOffset)
-    violations.add('I51', `${name} ended at ${read.logEndOffset} for readers, and ends at ${log.logEndOffset} once it is closed`)
+    violations.add(
+      'I51',
+      `${name} ended at ${read.logEndOffset} for readers, and ends at ${log.logEndOffset} once it is closed`,
+    )
   if (log.logStartOffset < read.logStartOffset)
-    violations.add('I56', `${name} began at ${read.logStartOffset} for readers, and begins at ${log.logStartOffset} once it is closed`)
+    violations.add(
+      'I56',
+      `${name} began at ${read.logStartOffset} for readers, and begins at ${log.logStartOffset} once it is closed`,
+    )
 }
 
 function compareLogs(log: SegmentedLog, other: SegmentedLog, violations: Violations): void {
@@ -69,7 +76,9 @@ function compareLogs(log: SegmentedLog, other: SegmentedLog, violations: Violati
     const text = `${name} is ${log.logStartOffset}..${log.logEndOffset} as it was left and ${other.logStartOffset}..${other.logEndOffset} recovered`
     violations.add('I51', text)
   }
-  const segments = (one: SegmentedLog) => one.inspect().segments.map(({ baseOffset, sizeBytes }) => `${baseOffset}:${sizeBytes}`)
+  const segments = (one: SegmentedLog) =>
+    one.inspect().segments.map(({ baseOffset, sizeBytes }) => `${baseOffset}:${sizeBytes}`)
   const [left, recovered] = [segments(log).join(), segments(other).join()]
-  if (left !== recovered) violations.add('I51', `${name} has segments ${left} as it was left and ${recovered} recovered`)
+  if (left !== recovered)
+    violations.add('I51', `${name} has segments ${left} as it was left and ${recovered} recovered`)
 }

@@ -47,7 +47,8 @@ export async function scanLog(log: SegmentedLog, violations: Violations): Promis
       const batch = bytes.subarray(at, at + size)
       if (!isCrcValid(batch, 0, size)) violations.add('I50', `${name} gives out a damaged batch at ${offset}`)
       if (readLastOffset(batch, 0) < offset) continue
-      if (batches.length > 0 && readBaseOffset(batch, 0) !== offset) violations.add('I4', `${name} has a gap at ${offset}`)
+      if (batches.length > 0 && readBaseOffset(batch, 0) !== offset)
+        violations.add('I4', `${name} has a gap at ${offset}`)
       batches.push(batch)
       offset = readLastOffset(batch, 0) + 1
     }
@@ -77,7 +78,10 @@ export async function checkLookups(log: SegmentedLog, { records }: ScannedLog, v
     const answer = await log.findByTimestamp(timestamp)
     const answered = answer === undefined || 'errorCode' in answer ? -1 : answer.offset
     if (answered !== expected?.offset) {
-      violations.add('I52', `${name}: time ${timestamp} is found at ${answered}, a scan finds it at ${expected?.offset}`)
+      violations.add(
+        'I52',
+        `${name}: time ${timestamp} is found at ${answered}, a scan finds it at ${expected?.offset}`,
+      )
     }
   }
 }
@@ -111,7 +115,10 @@ function checkSequences(name: string, batches: readonly Buffer[], violations: Vi
     const before = last.get(producer)
     const sequence = readBaseSequence(batch, 0)
     if (before !== undefined && sequence !== addToSequence(before, 1)) {
-      violations.add('I25', `${name}: producer ${producer} goes from sequence ${before} to ${sequence} at ${readBaseOffset(batch, 0)}`)
+      violations.add(
+        'I25',
+        `${name}: producer ${producer} goes from sequence ${before} to ${sequence} at ${readBaseOffset(batch, 0)}`,
+      )
     }
     last.set(producer, readLastSequence(batch, 0))
   }

@@ -1,9 +1,9 @@
-import { MetadataLoader } from '../../core/metadata/metadata-loader.ts'
+import { decodeSnapshot } from '../../broker/metadata/snapshot-codec.ts'
 import type { MetadataImage } from '../../core/metadata/metadata-image.ts'
+import { MetadataLoader } from '../../core/metadata/metadata-loader.ts'
 import { metadataRecords } from '../../core/metadata/records.ts'
 import { snapshotRecords } from '../../core/metadata/snapshot.ts'
 import { UnknownRecord } from '../../core/state-machine/record-batch-codec.ts'
-import { decodeSnapshot } from '../../broker/metadata/snapshot-codec.ts'
 import { batchSizeAt, readBaseOffset, readLastOffset } from '../../records/batch.ts'
 import type { Violations } from '../violations.ts'
 
@@ -30,7 +30,11 @@ export function imageText(image: MetadataImage): readonly string[] {
  * What a snapshot says is what the log says up to there, and what a new start reads is what the broker held when it closed
  * (I21). `live` is the latter; undefined when it is not known.
  */
-export function auditMetadata(files: readonly StoredFile[], live: readonly string[] | undefined, violations: Violations): void {
+export function auditMetadata(
+  files: readonly StoredFile[],
+  live: readonly string[] | undefined,
+  violations: Violations,
+): void {
   const batches = files
     .filter(({ path }) => path.includes('/__cluster_metadata-0/') && path.endsWith('.log'))
     .sort((a, b) => (a.path < b.path ? -1 : 1))
@@ -55,7 +59,8 @@ export function auditMetadata(files: readonly StoredFile[], live: readonly strin
     image = loaded(snapshot, batches, start)
     isKnown = true
   }
-  if (live !== undefined && isKnown && image !== undefined) compare('the metadata after a restart', image, live, violations)
+  if (live !== undefined && isKnown && image !== undefined)
+    compare('the metadata after a restart', image, live, violations)
 }
 
 function previousOf(snapshots: readonly StoredSnapshot[], snapshot: StoredSnapshot): StoredSnapshot | undefined {

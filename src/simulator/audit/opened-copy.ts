@@ -1,12 +1,12 @@
 import { assert } from '../../base/assert.ts'
 import { defaultLogConfig } from '../../core/log/default-log-config.ts'
 import { parseSegmentFileName } from '../../core/log/file-names.ts'
-import type { DiskSnapshot } from '../io/simulated-disk.ts'
-import type { World } from '../io/world.ts'
 import { claimDirectory } from '../../storage/directory-claim.ts'
 import { LogDirectories } from '../../storage/log-directories.ts'
 import { createStorage } from '../../storage/storage.ts'
 import type { Damage } from '../../storage/storage-faults.ts'
+import type { DiskSnapshot } from '../io/simulated-disk.ts'
+import type { World } from '../io/world.ts'
 
 /** A copy of a broker's disk, opened by storage alone. */
 export interface OpenedCopy {

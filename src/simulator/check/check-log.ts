@@ -62,7 +62,8 @@ class LogCheck {
   #checkPoll(call: Call<'poll'>): void {
     const { request, answer } = call
     if (answer === undefined) return
-    const topicId = this.#topics.reached(request, call)
+    const span = { invokedAt: request.since ?? call.invokedAt, endedAt: call.endedAt }
+    const topicId = this.#topics.reached(request, span)
     let expected = request.offset
     for (const record of answer.records) {
       const place = `${request.topic}-${request.partition} offset ${record.offset}`
@@ -74,7 +75,7 @@ class LogCheck {
         this.#violations.add('I9', `${place} was read at the high watermark ${answer.highWatermark} (call ${call.id})`)
       }
       this.#checkContent(record, place, request.topic, topicId)
-      if (topicId !== undefined) this.#checkPresent(topicId, request.partition, record, call, 'I2')
+      if (topicId !== undefined) this.#checkPresent(topicId, request.partition, record, { ...call, ...span }, 'I2')
     }
   }
 

@@ -30,10 +30,20 @@ export class Incarnations {
       if (!this.#byId.has(value.topicId)) this.#add(value.topic, value.topicId, makers, deletions)
     }
     for (const { request, invokedAt } of unsure)
-      this.#all.push({ topic: request.topic, topicId: undefined, from: invokedAt, to: endOfUnseen(request.topic, invokedAt, creations) })
+      this.#all.push({
+        topic: request.topic,
+        topicId: undefined,
+        from: invokedAt,
+        to: endOfUnseen(request.topic, invokedAt, creations),
+      })
   }
 
-  #add(topic: string, topicId: Uuid, creations: readonly Call<'createTopic'>[], deletions: readonly Call<'deleteTopic'>[]): void {
+  #add(
+    topic: string,
+    topicId: Uuid,
+    creations: readonly Call<'createTopic'>[],
+    deletions: readonly Call<'deleteTopic'>[],
+  ): void {
     const ends = deletions.filter(call => call.request.topicId === topicId && call.outcome !== 'fail')
     const done = ends.filter(call => call.outcome === 'ok').map(call => call.endedAt)
     const incarnation = {

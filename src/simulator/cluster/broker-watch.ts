@@ -47,6 +47,9 @@ export class BrokerWatch {
     const invariant = hasGoneBack ? 'I9' : isPromised ? 'I56' : 'I48'
     const watermarks = `start ${logStartOffset}, high watermark ${highWatermark}, stable ${log.lastStableOffset}`
     const ends = `synced ${flushedOffset}, end ${logEndOffset}, next ${nextOffset}`
-    this.#violations.add(invariant, `${topic}-${index} holds ${watermarks}, ${ends}${hasGoneBack ? ', less than before' : ''}`)
+    this.#violations.add(
+      invariant,
+      `${topic}-${index} holds ${watermarks}, ${ends}${hasGoneBack ? ', less than before' : ''}`,
+    )
   }
 }

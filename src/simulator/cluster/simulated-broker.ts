@@ -159,7 +159,8 @@ export class SimulatedBroker {
 
   #failed(life: number, reason: Error): void {
     if (this.#life !== life || this.#state === 'down') return
-    if (!this.#mayFail()) this.#violations.add('I49', `the broker has stopped itself: ${reason.stack ?? reason.message}`)
+    if (!this.#mayFail())
+      this.#violations.add('I49', `the broker has stopped itself: ${reason.stack ?? reason.message}`)
     this.crash('kill')
   }
 

@@ -1,5 +1,9 @@
 import type { Uuid } from '../../base/uuid.ts'
-import { decodePartitionMetadata, parsePartitionDirectoryName, partitionMetadataFileName } from '../../core/log/file-names.ts'
+import {
+  decodePartitionMetadata,
+  parsePartitionDirectoryName,
+  partitionMetadataFileName,
+} from '../../core/log/file-names.ts'
 import { batchSizeAt, readBaseOffset, readLastOffset } from '../../records/batch.ts'
 import type { SimulatedBroker } from '../cluster/simulated-broker.ts'
 import type { SeededRandom } from '../io/seeded-random.ts'

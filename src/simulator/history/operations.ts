@@ -32,6 +32,8 @@ export interface SendRequest extends Target {
 
 export interface PollRequest extends Target {
   readonly offset: number
+  /** From a client that fetches ahead: what it hands out may have been read since this place in the history. */
+  readonly since?: number
   readonly isolation: 'readUncommitted' | 'readCommitted'
 }
 

@@ -35,7 +35,13 @@ export async function runLibraryProducer(at: Workplace, options: LibraryOptions)
     const client = clientOf(at, options)
     const deliveryTimeoutMs = random.pick([6000, 20_000])
     const compression = random.pick<Compression>(['none', 'gzip', 'snappy', 'lz4', 'zstd'])
-    const producer = client.producer({ compression, deliveryTimeoutMs, maxBlockMs: 5000, requestTimeoutMs: 3000, createTopics: false })
+    const producer = client.producer({
+      compression,
+      deliveryTimeoutMs,
+      maxBlockMs: 5000,
+      requestTimeoutMs: 3000,
+      createTopics: false,
+    })
     const calls: Promise<void>[] = []
     for (let left = random.between(1, 40); left > 0 && !at.isStopping(); left--) {
       const [content] = records.draw(at.client.io.clock.now().wallMs).content
@@ -127,10 +133,11 @@ export async function runLibraryMember(
 }
 
 async function readOn(at: Workplace, consumer: Consumer, polls: number): Promise<void> {
+  const since = at.history.length
   for (let left = polls; left > 0 && !at.isStopping(); left--) {
     await bounded(at, 'consumer.poll', 300, async () => {
       try {
-        for (const batch of await consumer.poll({ timeoutMs: 300 })) note(at, batch)
+        for (const batch of await consumer.poll({ timeoutMs: 300 })) note(at, batch, since)
       } catch (error) {
         if (!(error instanceof MillraceError)) throw error
       }
@@ -138,10 +145,18 @@ async function readOn(at: Workplace, consumer: Consumer, polls: number): Promise
   }
 }
 
-function note(at: Workplace, { topic, partition, records, highWatermark }: ConsumedBatch): void {
+function note(at: Workplace, batch: ConsumedBatch, since: number): void {
+  const { topic, partition, records, highWatermark } = batch
   const [first] = records
   if (first === undefined) return
-  const request = { topic, topicId: undefined, partition, offset: first.offset, isolation: 'readUncommitted' } as const
+  const request = {
+    topic,
+    topicId: undefined,
+    partition,
+    offset: first.offset,
+    since,
+    isolation: 'readUncommitted',
+  } as const
   const call = at.history.begin(at.process, 'poll', request)
   const seen = records.map(record => ({ offset: record.offset, ...seenRecord(record, true) }))
   at.history.ok(call, { records: seen, highWatermark, lastStableOffset: -1, logStartOffset: -1 })
