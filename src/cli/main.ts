@@ -41,6 +41,7 @@ async function commandsFor(name: string | undefined): Promise<AddCommand[]> {
     consume: async () => (await import('./commands/consume.ts')).addConsume,
     group: async () => (await import('./commands/group.ts')).addGroup,
     config: async () => (await import('./commands/config.ts')).addConfig,
+    log: async () => (await import('./commands/log.ts')).addLog,
   }
   const wanted = name === undefined ? undefined : files[name]
   return await Promise.all(wanted === undefined ? Object.values(files).map(load => load()) : [wanted()])

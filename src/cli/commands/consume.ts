@@ -143,13 +143,30 @@ interface Reading {
 
 async function read(consumer: Consumer, { flags, limit, ends, stopping }: Reading): Promise<void> {
   let left = limit
+  const next = new Map<number, PartitionOffset>()
   const isAtEnd = () =>
     ends !== undefined && [...ends].every(([partition, end]) => end === 0 || positionOf(consumer, partition) >= end)
   while (left > 0 && !isAtEnd() && !stopping.aborted) {
     const timeoutMs = ends === undefined ? 1000 : 200
     const batches = await consumer.poll({ timeoutMs, maxRecords: Math.min(left, 1000) })
-    for (const batch of batches) left -= show(batch, flags, left, ends)
+    for (const batch of batches) {
+      const shown = show(batch, flags, left, ends)
+      left -= shown.count
+      if (shown.next !== undefined)
+        next.set(batch.partition, { topic: batch.topic, partition: batch.partition, offset: shown.next })
+    }
   }
+  if (flags.group !== undefined) await commit(consumer, [...next.values()])
+}
+
+interface PartitionOffset extends TopicPartition {
+  readonly offset: number
+}
+
+/** What was printed is done; the consumer itself commits only what is before the last poll. Partitions that moved on are left out. */
+async function commit(consumer: Consumer, next: readonly PartitionOffset[]): Promise<void> {
+  const own = next.filter(({ partition }) => consumer.assignment.some(one => one.partition === partition))
+  if (own.length > 0) await consumer.commit(own)
 }
 
 /** -1 where it is not known, or another member of the group has the partition. */
@@ -163,17 +180,19 @@ function show(
   flags: ConsumeFlags,
   limit: number,
   ends: ReadonlyMap<number, number> | undefined,
-): number {
+): { readonly count: number; readonly next: number | undefined } {
   const end = ends?.get(batch.partition) ?? Number.POSITIVE_INFINITY
-  let shown = 0
+  let count = 0
+  let next: number | undefined
   for (const record of batch) {
-    if (shown >= limit || record.offset >= end) break
-    shown++
+    if (count >= limit || record.offset >= end) break
+    count++
+    next = record.offset + 1
     if (flags.json) printLine(envelopeOf(batch.topic, batch.partition, record))
     else {
       const value = record.value?.toString('utf8') ?? 'null'
       process.stdout.write(flags.printKey ? `${record.key?.toString('utf8') ?? 'null'}\t${value}\n` : `${value}\n`)
     }
   }
-  return shown
+  return { count, next }
 }

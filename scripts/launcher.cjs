@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+// The command of the built package. Plain JavaScript that every old Node can read: it is what tells that it is too old.
+const [major, minor] = process.versions.node.split('.').map(Number)
+if (major < 22 || (major === 22 && minor < 15)) {
+  console.error(`Millrace needs Node 22.15 or later; this is ${process.versions.node} (${process.execPath}).`)
+  process.exit(1)
+}
+
+// Before anything uses the thread pool: cold reads, syncs and unpacking share it, and Node's four threads are few.
+process.env.UV_THREADPOOL_SIZE = process.env.UV_THREADPOOL_SIZE || '16'
+void import('../dist/cli/main.js')

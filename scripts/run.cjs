@@ -1,0 +1,37 @@
+// Runs a TypeScript file, or the test runner, on the Node that is there: `node scripts/run.cjs FILE ARGS...`, or
+// `node scripts/run.cjs --test ARGS...`. Plain JavaScript that every old Node can read: it is what tells that it is too old.
+// The Node that `npm ci` brings along is new enough for all of it; where that does not install (musl), the machine's is used.
+const args = process.argv.slice(2)
+const isTest = args[0] === '--test'
+const [major, minor] = process.versions.node.split('.').map(Number)
+const [neededMajor, neededMinor] = isTest ? [24, 0] : [22, 15]
+if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
+  const what = isTest ? "Millrace's tests need" : 'Millrace needs'
+  const needed = `${what} Node ${neededMajor}.${neededMinor} or later`
+  console.error(`${needed}; this is ${process.versions.node} (${process.execPath}).`)
+  process.exit(1)
+}
+
+// Before anything uses the thread pool: cold reads, syncs and unpacking share it, and Node's four threads are few.
+process.env.UV_THREADPOOL_SIZE = process.env.UV_THREADPOOL_SIZE || '16'
+
+if (major >= 26 && !isTest) runHere()
+else runInChild()
+
+function runHere() {
+  const file = require('node:path').resolve(args[0])
+  process.argv.splice(1, 2, file)
+  void import(require('node:url').pathToFileURL(file).href)
+}
+
+/** For flags. Node reads types without a flag and without a warning only from 24.3 on. */
+function runInChild() {
+  const flags = major >= 26 ? [] : ['--experimental-strip-types', '--disable-warning=ExperimentalWarning']
+  const child = require('node:child_process').spawn(process.execPath, [...flags, ...args], { stdio: 'inherit' })
+  // Ctrl-C reaches both, and the child decides when to end.
+  process.on('SIGINT', () => {})
+  process.on('SIGTERM', () => child.kill('SIGTERM'))
+  child.on('exit', code => {
+    process.exitCode = code === null ? 1 : code
+  })
+}

@@ -1,0 +1,191 @@
+import {
+  decodePartitionMetadata,
+  leaderEpochFileName,
+  partitionMetadataFileName,
+  segmentFileName,
+} from '../../core/log/file-names.ts'
+import { LeaderEpochs } from '../../core/log/leader-epochs.ts'
+import { decodeProducerSnapshot } from '../../core/log/producer-snapshot.ts'
+import { ProducerStates } from '../../core/log/producer-states.ts'
+import { planSegments } from '../../core/log/segment-plan.ts'
+import type { Disk } from '../../io/disk.ts'
+import { readBaseOffset } from '../../records/batch.ts'
+import { maxSnapshotBytes } from '../producer-recovery.ts'
+import { scanFile } from '../segment-scan.ts'
+import { isLegacy, storedLastOffset, storedLeaderEpoch, storedMaxTimestamp } from '../stored-batch.ts'
+import { IndexCheck } from './index-check.ts'
+import { logFileKind } from './log-file-kind.ts'
+import { snapshotProblem } from './snapshot-check.ts'
+import type { Problem } from './verify.ts'
+import { verifyMetadataSnapshot } from './verify-metadata-snapshot.ts'
+
+interface PartitionOptions {
+  readonly cleanedOffset: number
+  readonly report: (problem: Problem) => void
+}
+
+const maxSmallBytes = 64 * 1024 * 1024
+
+/** Checks one partition's directory. Answers where its log starts and ends, and how many bytes of segments were read. */
+export async function verifyPartition(
+  disk: Disk,
+  directory: string,
+  { cleanedOffset, report }: PartitionOptions,
+): Promise<{ start: number; end: number; bytes: number }> {
+  const names = disk.list(directory).map(entry => entry.name)
+  const plan = planSegments(names, () => undefined)
+  const epochs = readEpochs(disk, directory, report)
+  verifyIdentity(disk, directory, report)
+  const states = new ProducerStates()
+  const [start = 0] = plan.segments
+  const snapshots = new Set(plan.snapshots)
+  if (snapshots.has(start)) loadStates(disk, directory, start, states)
+  let end = start
+  let bytes = 0
+  // After damage the replay lacks batches, and says nothing of the producers any more.
+  let isReplayWhole = true
+  for (const [index, baseOffset] of plan.segments.entries()) {
+    const snapshot = snapshots.has(baseOffset)
+    snapshots.delete(baseOffset)
+    if (snapshot)
+      verifySnapshot(disk, directory, baseOffset, { start, states: isReplayWhole ? states : undefined, report })
+    const isContiguous = baseOffset >= cleanedOffset
+    const path = `${directory}/${segmentFileName(baseOffset, 'log')}`
+    if (isContiguous && baseOffset !== end) {
+      report({ path, position: 0, problem: `the segment before it ends at offset ${end}: offsets are missing` })
+    }
+    const isLast = index === plan.segments.length - 1
+    const to = isLast ? Number.POSITIVE_INFINITY : plan.segments[index + 1]
+    const transactionsFrom = isContiguous && isReplayWhole ? start : Number.POSITIVE_INFINITY
+    const question = { baseOffset, to, isContiguous, transactionsFrom, states, epochs, report }
+    const segment = await verifySegment(disk, directory, question)
+    isReplayWhole &&= segment.isWhole
+    bytes += segment.bytes
+    // Compaction may have taken the last records of a segment away.
+    end = isContiguous || isLast ? segment.end : to
+  }
+  // The last one is written when the log is closed.
+  for (const offset of snapshots) {
+    verifySnapshot(disk, directory, offset, { start, states: isReplayWhole ? states : undefined, report, logEnd: end })
+  }
+  for (const name of names) {
+    if (logFileKind(name) === 'metadataSnapshot') await verifyMetadataSnapshot(disk, `${directory}/${name}`, report)
+  }
+  return { start, end, bytes }
+}
+
+interface SegmentQuestion {
+  readonly baseOffset: number
+  /** Base offset of the next segment. */
+  readonly to: number
+  readonly isContiguous: boolean
+  readonly transactionsFrom: number
+  readonly states: ProducerStates
+  readonly epochs: LeaderEpochs | undefined
+  readonly report: (problem: Problem) => void
+}
+
+async function verifySegment(
+  disk: Disk,
+  directory: string,
+  { baseOffset, to, isContiguous, transactionsFrom, states, epochs, report }: SegmentQuestion,
+): Promise<{ end: number; bytes: number; isWhole: boolean }> {
+  const path = `${directory}/${segmentFileName(baseOffset, 'log')}`
+  const indexes = new IndexCheck(disk, directory, baseOffset, disk.status(path)?.sizeBytes ?? 0)
+  const file = disk.open(path, 'read')
+  try {
+    let end = baseOffset
+    let hasWrongEpoch = false
+    const range = {
+      position: 0,
+      end: file.sizeBytes,
+      place: { from: baseOffset, to, isContiguous, minLeaderEpoch: 0 },
+    }
+    const damaged = await scanFile(file, range, (bytes, at, position) => {
+      const first = readBaseOffset(bytes, at)
+      const lastOffset = storedLastOffset(bytes, at)
+      end = lastOffset + 1
+      indexes.batch({ position, baseOffset: first, lastOffset, maxTimestamp: storedMaxTimestamp(bytes, at) })
+      if (isLegacy(bytes, at)) return
+      const aborted = states.append(bytes, at)
+      states.complete(Number.POSITIVE_INFINITY)
+      if (aborted !== undefined) indexes.aborted(aborted)
+      const leaderEpoch = storedLeaderEpoch(bytes, at)
+      const known = epochs?.epochAt(first) ?? -1
+      if (known < 0 || leaderEpoch < 0 || known === leaderEpoch || hasWrongEpoch) return
+      hasWrongEpoch = true
+      const problem = `offset ${first} has leader epoch ${leaderEpoch}; ${leaderEpochFileName} says ${known}`
+      report({ path, position, problem })
+    })
+    for (const { position, reason, isFollowed } of damaged) {
+      const isTail = !isFollowed && to === Number.POSITIVE_INFINITY
+      const problem = isTail ? `${reason}; nothing whole follows: the next start cuts the log here` : reason
+      report({ path, position, problem })
+    }
+    indexes.finish({ nextOffset: end, isDamaged: damaged.length > 0, transactionsFrom, report })
+    return { end, bytes: file.sizeBytes, isWhole: damaged.length === 0 }
+  } finally {
+    file.release()
+  }
+}
+
+function readEpochs(disk: Disk, directory: string, report: (problem: Problem) => void): LeaderEpochs | undefined {
+  const path = `${directory}/${leaderEpochFileName}`
+  const bytes = disk.readSmallFile(path, maxSmallBytes)
+  if (bytes === undefined) return undefined
+  const epochs = LeaderEpochs.decode(bytes)
+  if (epochs === undefined) report({ path, position: undefined, problem: 'the checkpoint is damaged' })
+  return epochs
+}
+
+function verifyIdentity(disk: Disk, directory: string, report: (problem: Problem) => void): void {
+  const path = `${directory}/${partitionMetadataFileName}`
+  const bytes = disk.readSmallFile(path, maxSmallBytes)
+  if (bytes === undefined || decodePartitionMetadata(bytes) !== undefined) return
+  report({ path, position: undefined, problem: 'the topic id cannot be read' })
+}
+
+function loadStates(disk: Disk, directory: string, offset: number, states: ProducerStates): void {
+  const bytes = disk.readSmallFile(`${directory}/${segmentFileName(offset, 'snapshot')}`, maxSnapshotBytes)
+  const entries = bytes && decodeProducerSnapshot(bytes)
+  if (entries !== undefined) states.reset(entries)
+}
+
+function verifySnapshot(
+  disk: Disk,
+  directory: string,
+  offset: number,
+  {
+    start,
+    states,
+    report,
+    logEnd,
+  }: {
+    readonly start: number
+    /** Undefined when it is not known. */
+    readonly states: ProducerStates | undefined
+    readonly report: (problem: Problem) => void
+    /** For a snapshot that no segment begins at. */
+    readonly logEnd?: number
+  },
+): void {
+  const path = `${directory}/${segmentFileName(offset, 'snapshot')}`
+  const bytes = disk.readSmallFile(path, maxSnapshotBytes)
+  const entries = bytes && decodeProducerSnapshot(bytes)
+  if (entries === undefined) {
+    report({ path, position: undefined, problem: 'the producer snapshot is damaged' })
+    return
+  }
+  // Of one in the middle of a segment the state there is not at hand; the batches were checked.
+  if (logEnd !== undefined && offset < logEnd) return
+  if (logEnd !== undefined && offset > logEnd) {
+    report({ path, position: undefined, problem: `the snapshot is of offset ${offset}, but the log ends at ${logEnd}` })
+    return
+  }
+  if (states === undefined) return
+  for (const [producerId, entry] of entries) {
+    const replayed = states.entries.get(producerId)
+    const problem = snapshotProblem(entry, replayed, { offset, start })
+    if (problem !== undefined) report({ path, position: undefined, problem: `producer ${producerId}: ${problem}` })
+  }
+}

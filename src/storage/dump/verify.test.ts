@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { buildMarkerBatch } from '../../records/control.ts'
+import { batchOf, type Host, onHost, tryAppend, written } from '../fixture.test.ts'
+import { dump } from './dump.ts'
+import type { DumpItem } from './dump-item.ts'
+import { type Problem, verify } from './verify.ts'
+
+const partition = '/data/topic-0'
+const file = (offset: number, kind: string) => `${partition}/${String(offset).padStart(20, '0')}.${kind}`
+const options = { config: { segmentBytes: 40_000, indexIntervalBytes: 4096 } }
+
+/** A clean stopped directory: three segments, two leader epochs, an idempotent producer, an aborted and an open transaction. */
+async function stopped(host: Host): Promise<void> {
+  const log = await host.openLog()
+  const transactional = { producerId: 8, producerEpoch: 0, isTransactional: true }
+  const add = async (batch: Buffer, leaderEpoch: number, origin: 'client' | 'coordinator' = 'client') => {
+    const offset = tryAppend(log, batch, { leaderEpoch, origin })
+    assert.equal(typeof offset, 'number', JSON.stringify(offset))
+    await written(host, log)
+  }
+  await add(batchOf({ ...transactional, baseSequence: 0 }), 0)
+  for (let index = 0; index < 60; index++) {
+    const leaderEpoch = index < 40 ? 0 : 2
+    const fields = { producerId: 7, producerEpoch: 1, baseSequence: index * 2 }
+    await add(batchOf({ count: 2, valueBytes: 700, timestamp: 2000 + index * 10, ...fields }), leaderEpoch)
+    if (index !== 20) continue
+    const marker = buildMarkerBatch({ isCommit: false, coordinatorEpoch: 1 }, 2500, transactional)
+    await add(Buffer.from(marker), 0, 'coordinator')
+  }
+  await add(batchOf({ ...transactional, baseSequence: 1 }), 2)
+  await host.close()
+  host.io = host.node.start()
+}
+
+async function problemsOf(host: Host, path = '/data'): Promise<string[]> {
+  const problems: Problem[] = []
+  const result = await verify(host.io.disk, path, problem => problems.push(problem))
+  assert.equal(result.type, 'verified')
+  assert.equal(result.type === 'verified' && result.problems, problems.length)
+  return problems.map(({ path: at, position, problem }) => `${at.slice(6)} ${position ?? '-'}: ${problem}`)
+}
+
+test('what a broker leaves behind is in order', () =>
+  onHost(options, async host => {
+    await stopped(host)
+    const names = host.io.disk.list(partition).map(entry => entry.name)
+    assert.equal(names.filter(name => name.endsWith('.log')).length, 3)
+    assert.ok(names.some(name => name.endsWith('.txnindex')))
+    assert.deepEqual(await problemsOf(host), [])
+    assert.deepEqual(await problemsOf(host, partition), [])
+  }))
+
+test('a flipped bit anywhere in the files of a partition is found, and the place is named', () =>
+  onHost(options, async host => {
+    await stopped(host)
+    const { disk } = host.io
+    const unseen: string[] = []
+    for (const { name } of disk.list(partition)) {
+      const path = `${partition}/${name}`
+      const { sizeBytes } = disk.status(path) ?? { sizeBytes: 0 }
+      for (const position of [0, 1, 2, 3].map(part => Math.floor((sizeBytes * part) / 4))) {
+        if (!host.node.disk.flip(path, position, 0x40)) continue
+        const problems = await problemsOf(host)
+        if (!problems.some(problem => problem.startsWith(`topic-0/${name} `))) unseen.push(`${name} at ${position}`)
+        host.node.disk.flip(path, position, 0x40)
+      }
+    }
+    assert.deepEqual(await problemsOf(host), [])
+    assert.deepEqual(unseen, [])
+  }))
+
+test('a torn tail, and a segment that is gone, are told apart', () =>
+  onHost(options, async host => {
+    await stopped(host)
+    const { disk } = host.io
+    const segments = disk
+      .list(partition)
+      .map(entry => entry.name)
+      .filter(name => name.endsWith('.log'))
+      .sort()
+    const last = disk.open(`${partition}/${segments[2]}`, 'append')
+    last.truncate(last.sizeBytes - 10)
+    last.release()
+    const torn = await problemsOf(host)
+    assert.match(torn[0], /cut off; nothing whole follows: the next start cuts the log here/)
+    await disk.remove(`${partition}/${segments[1]}`)
+    assert.ok((await problemsOf(host)).some(problem => /ends at offset \d+: offsets are missing/.test(problem)))
+  }))
+
+test('a checkpoint beyond the end of a log is told', () =>
+  onHost(options, async host => {
+    await stopped(host)
+    host.io.disk.writeSmallFile('/data/recovery-point-offset-checkpoint', Buffer.from('0\n1\ntopic 0 9999\n'))
+    host.io.disk.writeSmallFile('/data/replication-offset-checkpoint', Buffer.from('0\n1\n'))
+    assert.deepEqual(await problemsOf(host), [
+      'recovery-point-offset-checkpoint -: topic-0 was flushed up to 9999, but its log ends at 123',
+      'replication-offset-checkpoint -: the checkpoint is damaged',
+    ])
+  }))
+
+test('a directory in use, and one that is no log, are not checked', () =>
+  onHost(options, async host => {
+    await host.openLog()
+    const never = () => assert.fail('nothing is reported')
+    assert.deepEqual(await verify(host.io.disk, '/data', never), { type: 'inUse', path: '/data' })
+    await host.close()
+    host.io = host.node.start()
+    host.io.disk.makeDirectory('/other')
+    assert.deepEqual(await verify(host.io.disk, '/other', never), { type: 'notALog', path: '/other' })
+    await assert.rejects(verify(host.io.disk, '/absent', never), { code: 'notFound' })
+  }))
+
+test('a dump shows every file, batches around damage, and records when asked', () =>
+  onHost(options, async host => {
+    await stopped(host)
+    const shown = async (withRecords: boolean) => {
+      const items: DumpItem[] = []
+      await dump(host.io.disk, '/data', { withRecords, show: item => items.push(item) })
+      return items
+    }
+    const count = (items: readonly DumpItem[], type: DumpItem['type']) =>
+      items.filter(item => item.type === type).length
+    const whole = await shown(true)
+    assert.equal(count(whole, 'batch'), 63)
+    assert.equal(count(whole, 'record'), 123)
+    assert.equal(count(whole, 'damage'), 0)
+    for (const type of [
+      'offsetIndexEntry',
+      'timeIndexEntry',
+      'abortedTransaction',
+      'producer',
+      'leaderEpoch',
+    ] as const) {
+      assert.ok(count(whole, type) > 0, type)
+    }
+    const control = whole.filter(item => item.type === 'record').find(item => item.decoded !== undefined)
+    assert.equal(control?.decoded?.type, 'abort')
+    assert.ok(host.node.disk.flip(file(0, 'log'), 3000, 1))
+    const damaged = await shown(false)
+    assert.equal(count(damaged, 'damage'), 1)
+    assert.equal(count(damaged, 'batch'), 62)
+    assert.equal(count(damaged, 'record'), 0)
+  }))
