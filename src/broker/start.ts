@@ -29,8 +29,15 @@ export interface RunningBroker {
 export async function startBroker(options: StartOptions): Promise<RunningBroker> {
   const { loaded, log, failed, formatsEmptyDirectories, poisonsMemory } = options
   const { config } = loaded
-  const io = nodeIo({ log, sendfile: config.millraceSendfile })
-  const broker = await Broker.start({
+  let started: Broker | undefined
+  const early = Promise.withResolvers<never>()
+  const uncaught = (error: unknown) => {
+    const reason = error instanceof Error ? error : new Error(String(error))
+    if (started === undefined) early.reject(reason)
+    else started.fail(reason)
+  }
+  const io = nodeIo({ log, sendfile: config.millraceSendfile, uncaught })
+  const starting = Broker.start({
     io,
     loaded,
     hostName: hostname(),
@@ -39,6 +46,8 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     poisonsMemory,
     failed,
   })
+  const broker = await Promise.race([starting, early.promise])
+  started = broker
   let admin: AdminServer | undefined
   try {
     admin = await startAdmin(broker)

@@ -19,7 +19,7 @@ export class NodeClock implements Clock {
 
   after(delayMs: number, callback: () => void): Timer {
     assert(Number.isFinite(delayMs), 'a delay is a finite number')
-    return new NodeTimer(delayMs, callback)
+    return new NodeTimer(delayMs, () => this.#turns.call(callback))
   }
 
   nextTurn(callback: () => void): void {

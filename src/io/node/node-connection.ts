@@ -157,7 +157,9 @@ export class SocketReader {
   }
 
   #read(length: number, bytes: Buffer): boolean {
-    if (!this.#isStopped) this.#receiver?.received(bytes.length === length ? bytes : bytes.subarray(0, length))
+    if (this.#isStopped || this.#receiver === undefined) return true
+    const receiver = this.#receiver
+    this.#shared.turns.call(() => receiver.received(bytes.length === length ? bytes : bytes.subarray(0, length)))
     return true
   }
 }

@@ -26,6 +26,11 @@ export interface NodeIoOptions {
   readonly native?: NativeCalls | null
   /** Whether sockets read into buffers of ours. Yes when not given. */
   readonly readIntoBuffers?: boolean
+  /**
+   * What a callback of whoever uses this world throws: a broken invariant of theirs, since failures of the world are values.
+   * When not given it is an uncaught exception of the process.
+   */
+  readonly uncaught?: (error: unknown) => void
 }
 
 /** Where the running process differs from the best case, for the start-up log. */
@@ -41,7 +46,7 @@ export interface NodeIo extends Io {
 export function nodeIo(options: NodeIoOptions = {}): NodeIo {
   const log = options.log ?? consoleLogSink()
   const native = options.native === undefined ? loadNativeCalls() : (options.native ?? undefined)
-  const turns = new TurnQueue()
+  const turns = new TurnQueue(options.uncaught)
   const limits = poolLimits(Number(process.env.UV_THREADPOOL_SIZE ?? 4), availableParallelism())
   const pace = new AppendPace(({ count, lastMs }) => {
     const message = `the disk holds writers back (${Math.round(lastMs)} ms for one write): writes go to the thread pool`

@@ -26,7 +26,7 @@ export class NodeNetwork implements Network {
   listen(endpoint: Endpoint, options: ListenOptions): Promise<Listener> {
     const socketOptions = { noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS }
     const server = net.createServer({ ...socketOptions, pauseOnConnect: true, allowHalfOpen: true })
-    server.on('connection', socket => options.accept(this.#accepted(socket)))
+    server.on('connection', socket => this.#shared.turns.call(() => options.accept(this.#accepted(socket))))
     const where = `listen on ${endpoint.host}:${endpoint.port}`
     return new Promise((resolve, reject) => {
       server.once('error', error => reject(toNetworkError(error, where)))

@@ -3,11 +3,27 @@
  * after all of them (a connection that sends in one write what they gave it). One `setImmediate` a turn, whatever the number.
  */
 export class TurnQueue {
+  readonly #uncaught: ((error: unknown) => void) | undefined
   #callbacks: (() => void)[] = []
   #lasts: (() => void)[] = []
   #isScheduled = false
   #isRunning = false
   readonly #run = () => this.#runTurn()
+
+  /** `uncaught` is told what a callback throws. Without it the error is the process's. */
+  constructor(uncaught?: (error: unknown) => void) {
+    this.#uncaught = uncaught
+  }
+
+  /** Runs a callback of whoever uses this world: what it throws is a broken invariant of theirs. */
+  call(callback: () => void): void {
+    if (this.#uncaught === undefined) return callback()
+    try {
+      callback()
+    } catch (error) {
+      this.#uncaught(error)
+    }
+  }
 
   /** Runs after the I/O callbacks of this turn; given by such a callback, after those of the next. */
   next(callback: () => void): void {
@@ -34,10 +50,10 @@ export class TurnQueue {
     this.#callbacks = []
     let lasts: (() => void)[] = []
     try {
-      runAll(callbacks)
+      this.#runAll(callbacks)
       lasts = this.#lasts
       this.#lasts = []
-      runAll(lasts)
+      this.#runAll(lasts)
     } finally {
       this.#isRunning = false
       // After a throw the others still have their turn, in case somebody catches it and goes on.
@@ -46,14 +62,14 @@ export class TurnQueue {
       if (this.#callbacks.length > 0 || this.#lasts.length > 0) this.#schedule()
     }
   }
-}
 
-/** Leaves in the list what did not run, which is something only after a throw. */
-function runAll(list: (() => void)[]): void {
-  let ran = 0
-  try {
-    while (ran < list.length) list[ran++]!()
-  } finally {
-    list.splice(0, ran)
+  /** Leaves in the list what did not run, which is something only after a throw. */
+  #runAll(list: (() => void)[]): void {
+    let ran = 0
+    try {
+      while (ran < list.length) this.call(list[ran++]!)
+    } finally {
+      list.splice(0, ran)
+    }
   }
 }

@@ -4,7 +4,7 @@ import { readBaseOffset, readMagic } from '../../records/batch.ts'
 import { decodeBatchHeader } from '../../records/batch-header.ts'
 import { openBatch } from '../../records/open-batch.ts'
 import { scanFile } from '../segment-scan.ts'
-import { isLegacy } from '../stored-batch.ts'
+import { anyPlace, isLegacy } from '../stored-batch.ts'
 import type { DumpOptions } from './dump.ts'
 import { directoryOf, nameOf } from './log-file-kind.ts'
 import { decodeControl, type RecordDecoder, recordDecoder } from './stored-record.ts'
@@ -22,7 +22,7 @@ export async function dumpBatches(
   const topic = kind === 'metadataSnapshot' ? '__cluster_metadata' : topicOf(path)
   const decode = recordDecoder(topic)
   const from = kind === 'segment' ? (parseSegmentFileName(nameOf(path))?.offset ?? 0) : 0
-  const place = { from, to: Number.POSITIVE_INFINITY, isContiguous: false, minLeaderEpoch: 0 }
+  const place = { ...anyPlace, from }
   const file = disk.open(path, 'read')
   try {
     const range = { position: 0, end: file.sizeBytes, place }

@@ -2,6 +2,7 @@ import type { Disk } from '../../io/disk.ts'
 import { batchHeaderBytes, isControlBatch, readBatchSize } from '../../records/batch.ts'
 import { RecordReader } from '../../records/record.ts'
 import { scanFile } from '../segment-scan.ts'
+import { anyPlace } from '../stored-batch.ts'
 import { decodeControl, recordDecoder } from './stored-record.ts'
 import type { Problem } from './verify.ts'
 
@@ -12,7 +13,7 @@ export async function verifyMetadataSnapshot(
   report: (problem: Problem) => void,
 ): Promise<void> {
   const decodeMetadata = recordDecoder('__cluster_metadata')
-  const place = { from: 0, to: Number.POSITIVE_INFINITY, isContiguous: true, minLeaderEpoch: 0 }
+  const place = { ...anyPlace, isContiguous: true }
   const file = disk.open(path, 'read')
   try {
     let last = ''

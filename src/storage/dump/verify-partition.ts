@@ -99,7 +99,7 @@ async function verifySegment(
     const range = {
       position: 0,
       end: file.sizeBytes,
-      place: { from: baseOffset, to, isContiguous, minLeaderEpoch: 0 },
+      place: { ...anyPlace, from: baseOffset, to, isContiguous },
     }
     const damaged = await scanFile(file, range, (bytes, at, position) => {
       const first = readBaseOffset(bytes, at)
