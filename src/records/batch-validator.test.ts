@@ -268,3 +268,11 @@ test('compressed records are taken unseen where the broker is told so', () => {
     needsRebuild: false,
   })
 })
+
+test('a producer id that fits no number is refused: it would be taken for another', () => {
+  const withId = (id: bigint) =>
+    changed(bytes => bytes.writeBigInt64BE(id, 43), built([{}], { producerId: 1, producerEpoch: 0, baseSequence: 0 }))
+  assert.equal(codeOf(withId(2n ** 53n - 1n)), ErrorCode.none)
+  assert.equal(codeOf(withId(2n ** 53n)), ErrorCode.invalidRecord)
+  assert.equal(codeOf(withId(2n ** 63n - 1n)), ErrorCode.invalidRecord)
+})

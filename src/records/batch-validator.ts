@@ -238,8 +238,12 @@ function checkHeader(bytes: Buffer, sizeBytes: number, maxMessageBytes: number):
     return rejected(invalid, 'the offsets of the batch do not match its number of records')
   }
   if (batch.isControlBatch(bytes, 0)) return rejected(invalid, 'clients may not write control records')
-  if (batch.readProducerId(bytes, 0) > -1 && batch.readBaseSequence(bytes, 0) < 0) {
+  const producerId = batch.readProducerId(bytes, 0)
+  if (producerId > -1 && batch.readBaseSequence(bytes, 0) < 0) {
     return rejected(invalid, 'a batch with a producer id has a sequence')
   }
+  // Kafka would take it, but no broker gives such ids: they are given in blocks of a thousand, from 0 on.
+  if (producerId === Number.POSITIVE_INFINITY)
+    return rejected(invalid, 'the producer id is larger than any that is given')
   return undefined
 }
