@@ -74,8 +74,13 @@ export class Checker {
     this.#committedBefore.delete(broker)
   }
 
-  lossyFailure(broker: SimBroker): void {
-    this.ledger.failedLossily(broker.id)
+  /** What the broker has written in the last life that was registered, and before, may be gone. */
+  lossyFailure({ id }: SimBroker): void {
+    this.ledger.failedLossily(id, this.#epochOf(id))
+  }
+
+  #epochOf(brokerId: number): number {
+    return this.#world.controller.state.brokers.get(brokerId)?.epoch ?? -1
   }
 
   stateChanged(before: ClusterState | undefined, after: ClusterState): void {
@@ -120,7 +125,9 @@ export class Checker {
         break
       case 'truncateFully':
         this.reached.startedAnew++
-        if (effect.startOffset > this.ledger.endOffset) this.fail('a log begins above what is committed')
+        if (effect.startOffset > this.ledger.endOffset && this.#epochsWithLoss.size === 0) {
+          this.fail('a log begins above what is committed')
+        }
         break
       case 'committedLost':
         if (this.#epochsWithLoss.size === 0) this.fail(`${broker.id} says that committed records are lost`)
@@ -145,7 +152,8 @@ export class Checker {
     this.#leaders.set(leaderEpoch, life)
     this.#checkComplete(broker, leaderEpoch)
     this.#checkHighWatermark(broker, leaderEpoch)
-    this.#committedBefore.set(broker, this.ledger.endOffset)
+    const isCurrent = leaderEpoch === this.#world.controller.state.partition.leaderEpoch
+    this.#committedBefore.set(broker, isCurrent ? this.ledger.endOffset : 0)
   }
 
   /** A leader has everything that is committed; what it lacks is lost, which the ledger must allow. */
@@ -154,7 +162,7 @@ export class Checker {
     const isCurrent = leaderEpoch === this.#world.controller.state.partition.leaderEpoch
     if (missing === undefined) {
       // In sync and complete, however it came to lead.
-      if (isCurrent) this.ledger.repaired(id)
+      if (isCurrent) this.ledger.joined(id, this.#epochOf(id))
       return
     }
     if (!this.ledger.mayLose(missing)) this.fail(`leader ${id} of epoch ${leaderEpoch} lacks committed ${missing}`)
@@ -162,7 +170,7 @@ export class Checker {
     // Who learns late that it was elected, and is not leader any more, can commit nothing, so nothing is lost by it.
     if (!isCurrent) return
     this.reached.losses++
-    this.ledger.repaired(id)
+    this.ledger.joined(id, this.#epochOf(id))
     this.ledger.lose(missing)
     this.#firstEpochAfterLoss = leaderEpoch
   }
@@ -187,9 +195,12 @@ export class Checker {
     const { endOffset } = log.epochs.entries.at(-1)
       ? { endOffset: log.epochs.entries.at(-1)!.startOffset }
       : { endOffset: 0 }
+    // What a deposed leader asks for is refused.
+    if (replication?.leaderEpoch !== this.#world.controller.state.partition.leaderEpoch) return
     for (const [id, epoch] of isr) {
       const follower = this.#world.broker(id)!
-      if (replication?.isr.includes(id) || follower.brokerEpoch !== epoch || this.#isAbandoned(leader)) continue
+      if (replication?.isr.includes(id) || this.#isAbandoned(leader)) continue
+      if (!follower.isUp || follower.brokerEpoch !== epoch) continue
       const needed = Math.max(log.highWatermark, endOffset)
       if (follower.log.logEndOffset < needed) this.fail(`${id} is to join below ${needed}`)
       const last = log.at(needed - 1)
@@ -278,13 +289,13 @@ export class Checker {
     this.#checkCandidates(controller.state)
   }
 
-  /** A broker gives up what it has from `endOffset` on. What is committed it must never give up. */
+  /** A broker gives up what it has from `endOffset` on. What is committed, as its leader knew, it must never give up. */
   #forgets(broker: SimBroker, endOffset: number): void {
     if (this.#isAbandoned(broker)) return
     const { batches } = broker.log
     for (let i = batches.length - 1; i >= 0 && batches[i].lastOffset >= endOffset; i--) {
       const { baseOffset, name } = batches[i]
-      if (this.ledger.at(baseOffset)?.name === name)
+      if (this.ledger.at(baseOffset, broker.replication?.leaderEpoch)?.name === name)
         this.fail(`${broker.id} gives up committed ${name} at ${baseOffset}`)
     }
   }

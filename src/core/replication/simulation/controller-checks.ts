@@ -27,8 +27,11 @@ export function checkJoined(checker: Checker, world: World, before: ClusterState
   const was = before.partition
   const { isr, elr, leaderEpoch } = after.partition
   const isAlteration = leaderEpoch === was.leaderEpoch
-  for (const id of isr) if (isAlteration && !was.isr.includes(id)) checker.ledger.repaired(id)
-  if (!world.rules.usesElr || world.rules.allowsUnclean) return
+  for (const id of isr) {
+    if (isAlteration && !was.isr.includes(id)) checker.ledger.joined(id, after.brokers.get(id)!.epoch)
+  }
+  // The last leader known is elected again where nobody else is left, whatever happened to it.
+  if (!world.rules.usesElr || after.partition.isRecovering) return
   for (const [id, { epoch }] of after.brokers) {
     const isNewLife = epoch !== before.brokers.get(id)?.epoch
     if (isNewLife && checker.ledger.mayHaveLost(id) && [...isr, ...elr].includes(id)) {

@@ -7,12 +7,6 @@ interface Committed {
   readonly inEpoch: number
   /** Who had it when it was committed: all in-sync replicas. */
   readonly holders: readonly number[]
-  /** When, in the order of what the ledger was told. */
-  readonly sequence: number
-}
-
-interface LossyFailure {
-  readonly sequence: number
 }
 
 /**
@@ -23,9 +17,10 @@ interface LossyFailure {
 export class Ledger {
   readonly #rules: TopicRules
   readonly #committed: Committed[] = []
-  /** Of each broker the last failure that is not repaired. */
-  readonly #failures = new Map<number, LossyFailure>()
-  #sequence = 0
+  /** With the epoch of the last life that it may have lost something of. */
+  readonly #failed = new Map<number, number>()
+  /** Of each broker how much was committed when it last came in sync: it had all that. */
+  readonly #joinedAt = new Map<number, number>()
 
   constructor(rules: TopicRules) {
     this.#rules = rules
@@ -35,26 +30,29 @@ export class Ledger {
     return (this.#committed.at(-1)?.batch.lastOffset ?? -1) + 1
   }
 
-  at(offset: number): SimBatch | undefined {
-    const batch = this.#committed[this.#indexOf(offset)]?.batch
-    return batch !== undefined && batch.baseOffset <= offset ? batch : undefined
+  /** What is committed there, in this epoch or before. */
+  at(offset: number, epoch = Number.POSITIVE_INFINITY): SimBatch | undefined {
+    const entry = this.#committed[this.#indexOf(offset)]
+    return entry !== undefined && entry.batch.baseOffset <= offset && entry.inEpoch <= epoch ? entry.batch : undefined
   }
 
   commit(batch: SimBatch, { inEpoch, holders }: { inEpoch: number; holders: readonly number[] }): void {
-    this.#committed.push({ batch, inEpoch, holders, sequence: ++this.#sequence })
+    this.#committed.push({ batch, inEpoch, holders })
   }
 
-  failedLossily(brokerId: number): void {
-    this.#failures.set(brokerId, { sequence: ++this.#sequence })
+  failedLossily(brokerId: number, brokerEpoch: number): void {
+    this.#failed.set(brokerId, brokerEpoch)
   }
 
   mayHaveLost(brokerId: number): boolean {
-    return this.#failures.has(brokerId)
+    return this.#failed.has(brokerId)
   }
 
-  /** It has caught up and is in sync again: what it holds counts. */
-  repaired(brokerId: number): void {
-    this.#failures.delete(brokerId)
+  /** It has caught up and is in sync: what it holds counts. */
+  joined(brokerId: number, brokerEpoch: number): void {
+    // The life that caught up may have ended, with a loss, before it came in sync.
+    if ((this.#failed.get(brokerId) ?? -1) < brokerEpoch) this.#failed.delete(brokerId)
+    this.#joinedAt.set(brokerId, this.endOffset)
   }
 
   /** The first offset from the log start on that is committed, in this epoch or before, and that this log lacks. */
@@ -78,10 +76,11 @@ export class Ledger {
     this.#committed.length = Math.min(this.#committed.length, this.#indexOf(from))
   }
 
-  #isLosable({ holders, sequence }: Committed): boolean {
+  #isLosable({ batch, holders }: Committed): boolean {
     const { allowsUnclean, usesElr, minInsyncReplicas, replicas } = this.#rules
     if (allowsUnclean) return true
-    const lost = holders.filter(id => (this.#failures.get(id)?.sequence ?? -1) > sequence)
+    const held = (id: number) => holders.includes(id) || batch.lastOffset < (this.#joinedAt.get(id) ?? -1)
+    const lost = replicas.filter(id => this.#failed.has(id) && held(id))
     // Without eligible leader replicas the last one in sync leads again whatever happened to it.
     return lost.length >= (usesElr ? Math.min(minInsyncReplicas, replicas.length) : 1)
   }

@@ -113,9 +113,11 @@ export class SimBroker implements BrokersView {
         // A process that is gone is not registered any more: its connection went with it.
         if (this.life !== incarnation) return undefined
         const known = controller.state.brokers.get(this.id)?.epoch
-        const epoch = controller.register(this.id, { incarnation, previousEpoch }, this.world.nowMs)
         // Also where the life in between ended before it learned its epoch: the controller cannot know what it did.
-        if (epoch !== undefined && epoch !== known && previousEpoch !== known) this.world.checker.lossyFailure(this)
+        const isUnclean = previousEpoch !== known
+        const epoch = controller.register(this.id, { incarnation, previousEpoch }, this.world.nowMs)
+        if (epoch !== undefined && epoch !== known && isUnclean)
+          this.world.checker.ledger.failedLossily(this.id, known ?? -1)
         return epoch
       },
       this.inThisLife(brokerEpoch => {
