@@ -7,6 +7,13 @@ import { Intervals } from './intervals.ts'
 import { TailCache } from './tail-cache.ts'
 import { TailRing } from './tail-ring.ts'
 
+test('removing nothing leaves an interval whole', () => {
+  const intervals = new Intervals()
+  intervals.add(0, 39)
+  intervals.remove(38, 38)
+  assert.equal(intervals.endOfCover(0), 39)
+})
+
 test('intervals hold exactly what was added and not removed', () => {
   const bounds = fc.tuple(fc.nat(60), fc.nat(60)).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const)
   const step = fc.oneof(

@@ -42,6 +42,7 @@ export class Intervals {
 
   /** Forgets what lies between. */
   remove(from: number, to: number): void {
+    if (from === to) return
     const kept: number[] = []
     for (let at = 0; at < this.#bounds.length; at += 2) {
       const start = this.#bounds[at]
