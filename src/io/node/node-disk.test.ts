@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { diskConformance } from '../conformance/disk-conformance.ts'
+import { CopySlabs } from './append-batch.ts'
 import { AppendPace } from './append-pace.ts'
 import { loadNativeCalls } from './native-calls.ts'
 import { NodeDisk } from './node-disk.ts'
@@ -15,9 +16,18 @@ class AlwaysSlow extends AppendPace {
   }
 }
 
+/** One that does so now and then. */
+class SometimesSlow extends AppendPace {
+  #asked = 0
+  override get isSlow(): boolean {
+    return ++this.#asked % 4 === 0
+  }
+}
+
 const ways = {
   'the real one': { native: loadNativeCalls(), pace: AppendPace },
   'the real one, without native calls': { native: undefined, pace: AppendPace },
+  'the real one, appending here and there': { native: loadNativeCalls(), pace: SometimesSlow },
   'the real one, appending in the pool': { native: loadNativeCalls(), pace: AlwaysSlow },
 }
 
@@ -25,7 +35,14 @@ for (const [name, { native, pace: Pace }] of Object.entries(ways))
   diskConformance(name, () => {
     const directory = mkdtempSync(join(tmpdir(), 'millrace-disk-'))
     const pace = new Pace(() => undefined)
-    const shared = { turns: new TurnQueue(), pace, reads: new Slots(2), syncs: new Slots(1) }
+    const shared = {
+      turns: new TurnQueue(),
+      pace,
+      copies: new CopySlabs(),
+      reads: new Slots(2),
+      syncs: new Slots(1),
+      appends: new Slots(1),
+    }
     return {
       subject: { disk: new NodeDisk(shared, native), directory },
       run: body => body(),

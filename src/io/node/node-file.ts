@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import { assert } from '../../base/assert.ts'
 import { DiskError, type DiskFile } from '../disk.ts'
+import { AppendBatch, type AppendDone, type CopySlabs } from './append-batch.ts'
 import type { AppendPace } from './append-pace.ts'
 import { orDiskError, promised, toDiskError } from './disk-errors.ts'
 import type { Slots } from './slots.ts'
@@ -10,17 +11,14 @@ import type { TurnQueue } from './turn-queue.ts'
 export interface DiskShared {
   readonly turns: TurnQueue
   readonly pace: AppendPace
+  readonly copies: CopySlabs
   readonly reads: Slots
   readonly syncs: Slots
+  readonly appends: Slots
 }
 
-type AppendDone = (error: DiskError | undefined) => void
-
-/** An append that waits for the pool; its bytes are copied. */
-interface PooledAppend {
-  readonly bytes: Buffer
-  readonly done: AppendDone
-}
+/** Written at once in the loop when the pool has become fast: a few milliseconds' worth. */
+const MAX_CATCH_UP_BYTES = 16 << 20
 
 /** Somebody who is sending bytes of a file. */
 export interface RangeReader {
@@ -39,7 +37,8 @@ export class NodeFile implements DiskFile {
   #writtenBytes: number
   /** Set by a failed append: what the file ends with is unknown until the caller has cut it. */
   #isBroken = false
-  #pooled: PooledAppend[] = []
+  /** What waits for the write that the pool is at. */
+  #waiting: AppendBatch
   #isPoolWriting = false
   /** Appends whose `done` has not run. */
   #inFlight = 0
@@ -55,6 +54,7 @@ export class NodeFile implements DiskFile {
     this.#descriptor = opened.descriptor
     this.#sizeBytes = opened.sizeBytes
     this.#writtenBytes = opened.sizeBytes
+    this.#waiting = new AppendBatch(shared.copies)
   }
 
   get sizeBytes(): number {
@@ -73,8 +73,7 @@ export class NodeFile implements DiskFile {
     for (const part of parts) length += part.length
     this.#sizeBytes += length
     this.#inFlight++
-    const mustQueue = this.#pooled.length > 0 || this.#isPoolWriting
-    if (mustQueue || (this.#shared.pace.isSlow && !this.#isBroken)) this.#appendInPool(parts, done)
+    if (this.#isPoolWriting || (this.#shared.pace.isSlow && !this.#isBroken)) this.#appendInPool(parts, done)
     else this.#completeInTurn(done, this.#isBroken ? this.#failedBefore() : this.#appendInLoop(parts, length))
   }
 
@@ -172,12 +171,17 @@ export class NodeFile implements DiskFile {
   }
 
   #appendInLoop(parts: readonly Buffer[], length: number): DiskError | undefined {
+    const error = this.#writeInLoop(parts, length)
+    if (error === undefined) this.#writtenBytes += length
+    else this.#isBroken = true
+    return error
+  }
+
+  #writeInLoop(parts: readonly Buffer[], length: number): DiskError | undefined {
     const startMs = performance.now()
     try {
       if (length > 0) writeWhole(this.#descriptor, parts, this.#writtenBytes)
-      this.#writtenBytes += length
     } catch (error) {
-      this.#isBroken = true
       return toDiskError(error, 'append', this.path)
     } finally {
       const endMs = performance.now()
@@ -187,35 +191,52 @@ export class NodeFile implements DiskFile {
   }
 
   #appendInPool(parts: readonly Buffer[], done: AppendDone): void {
-    this.#pooled.push({ bytes: Buffer.concat(parts as Buffer[]), done })
-    if (!this.#isPoolWriting) this.#writePooled()
+    this.#waiting.add(parts, done)
+    if (!this.#isPoolWriting) this.#writeInPool()
   }
 
-  /** Writes all that has gathered, in one call. */
-  #writePooled(): void {
-    const batch = this.#pooled
-    this.#pooled = []
+  /** Writes all that has gathered. */
+  #writeInPool(): void {
     this.#isPoolWriting = true
-    const parts = batch.map(append => append.bytes)
-    const length = parts.reduce((sum, part) => sum + part.length, 0)
-    const startMs = performance.now()
     this.retain()
-    writeWholeInPool(this.#descriptor, parts, this.#writtenBytes, error => {
-      this.release()
-      this.#shared.pace.tookInPool(performance.now() - startMs, length)
-      this.#isPoolWriting = false
-      if (error === undefined) this.#writtenBytes += length
-      else this.#isBroken = true
-      for (const { done } of batch) this.#completeInTurn(done, error && toDiskError(error, 'append', this.path))
-      if (error !== undefined) this.#failPooled()
-      else if (this.#pooled.length > 0) this.#writePooled()
+    this.#shared.appends.run(end => {
+      const batch = this.#takeWaiting()
+      const startMs = performance.now()
+      writeWholeInPool(this.#descriptor, batch.parts, this.#writtenBytes, error => {
+        end()
+        this.release()
+        this.#isPoolWriting = false
+        this.#shared.pace.tookInPool(performance.now() - startMs, batch.byteCount)
+        this.#finishBatch(batch, error && toDiskError(error, 'append', this.path))
+        if (!this.#waiting.isEmpty) this.#goOn()
+      })
     })
   }
 
-  #failPooled(): void {
-    const failed = this.#pooled
-    this.#pooled = []
-    for (const { done } of failed) this.#completeInTurn(done, this.#failedBefore())
+  /**
+   * With what came in while the pool wrote. Once writes are fast again it is written here, and the next append finds the
+   * pool idle; under steady load there would always be something that waits.
+   */
+  #goOn(): void {
+    if (this.#isBroken) this.#finishBatch(this.#takeWaiting(), this.#failedBefore())
+    else if (this.#shared.pace.isSlow || this.#waiting.byteCount > MAX_CATCH_UP_BYTES) this.#writeInPool()
+    else {
+      const batch = this.#takeWaiting()
+      this.#finishBatch(batch, this.#writeInLoop(batch.parts, batch.byteCount))
+    }
+  }
+
+  #takeWaiting(): AppendBatch {
+    const batch = this.#waiting
+    this.#waiting = new AppendBatch(this.#shared.copies)
+    return batch
+  }
+
+  #finishBatch(batch: AppendBatch, error: DiskError | undefined): void {
+    batch.release()
+    if (error === undefined) this.#writtenBytes += batch.byteCount
+    else this.#isBroken = true
+    for (const done of batch.dones) this.#completeInTurn(done, error)
   }
 
   #completeInTurn(done: AppendDone, error: DiskError | undefined): void {

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import type { Io } from '../io.ts'
 import type { LogSink } from '../log-sink.ts'
+import { CopySlabs } from './append-batch.ts'
 import { AppendPace } from './append-pace.ts'
 import { ChunkPool } from './chunk-pool.ts'
 import { consoleLogSink } from './console-log-sink.ts'
@@ -52,7 +53,17 @@ export function nodeIo(options: NodeIoOptions = {}): NodeIo {
     const message = `the disk holds writers back (${Math.round(lastMs)} ms for one write): writes go to the thread pool`
     log.write('warn', message, { stalls: count })
   })
-  const disk = new NodeDisk({ turns, pace, reads: new Slots(limits.reads), syncs: new Slots(limits.syncs) }, native)
+  const disk = new NodeDisk(
+    {
+      turns,
+      pace,
+      copies: new CopySlabs(),
+      reads: new Slots(limits.reads),
+      syncs: new Slots(limits.syncs),
+      appends: new Slots(limits.appends),
+    },
+    native,
+  )
   const usesSendfile = native !== undefined && options.sendfile !== false
   const network = new NodeNetwork(
     {

@@ -24,10 +24,11 @@ test('no more jobs run than there are slots, and the others follow in their orde
 })
 
 test('the kinds of work leave a thread of the pool free', () => {
-  for (let threads = 4; threads <= 128; threads++) {
-    const { reads, syncs, computing } = poolLimits(threads, 64)
-    assert.ok(reads >= 1 && syncs >= 1 && computing >= 1)
-    assert.ok(reads + syncs + computing < threads, `${threads} threads`)
+  for (let threads = 8; threads <= 128; threads++) {
+    const { reads, syncs, appends, computing } = poolLimits(threads, 64)
+    assert.ok(reads >= 1 && syncs >= 1 && appends >= 1 && computing >= 1)
+    assert.ok(reads + syncs + appends + computing < threads, `${threads} threads`)
   }
-  assert.deepEqual(poolLimits(16, 2), { reads: 6, syncs: 4, computing: 2 })
+  assert.deepEqual(poolLimits(16, 2), { reads: 4, syncs: 4, appends: 2, computing: 2 })
+  assert.deepEqual(poolLimits(4, 2), { reads: 1, syncs: 1, appends: 1, computing: 1 })
 })

@@ -25,21 +25,19 @@ export class Slots {
 }
 
 /**
- * How many jobs of each kind may be in Node's thread pool at once. Together they leave a thread free at least, so that
- * cold reads, syncs and computing never keep one another, or name look-ups and removals, from running.
+ * How many jobs of each kind may be in Node's thread pool at once. From eight threads up they leave one free at least, so
+ * that no kind keeps the others, or name look-ups and removals, from running.
  */
 export interface PoolLimits {
   readonly reads: number
   readonly syncs: number
+  readonly appends: number
   readonly computing: number
 }
 
 /** `threads` is the size of the pool: UV_THREADPOOL_SIZE, which must be set before the process starts; 4 when it is not. */
 export function poolLimits(threads: number, cores: number): PoolLimits {
   const quarter = Math.max(1, Math.floor(threads / 4))
-  return {
-    reads: Math.max(1, Math.floor((threads * 3) / 8)),
-    syncs: quarter,
-    computing: Math.min(quarter, Math.max(1, cores)),
-  }
+  const eighth = Math.max(1, Math.floor(threads / 8))
+  return { reads: quarter, syncs: quarter, appends: eighth, computing: Math.min(quarter, Math.max(1, cores)) }
 }
