@@ -311,6 +311,8 @@ function isSameTransaction(a: AbortedTransactionEntry, b: AbortedTransactionEntr
 }
 
 function isSameProducer(producerId: number, a: ProducerEntry, b: ProducerEntry): boolean {
-  const bytesOf = (entry: ProducerEntry) => encodeProducerSnapshot(new Map([[producerId, entry]]))
+  // One of Kafka has the last batch of a producer only.
+  const bytesOf = (entry: ProducerEntry) =>
+    encodeProducerSnapshot(new Map([[producerId, { ...entry, batches: entry.batches.slice(-1) }]]))
   return bytesOf(a).equals(bytesOf(b))
 }

@@ -226,7 +226,7 @@ describe('a snapshot', () => {
     assert.equal(encodeProducerSnapshot(states.entries).toString('hex'), hex)
   })
 
-  test('gives the same state, with the last batch of each producer', () => {
+  test('gives the same state, with the last batches of each producer', () => {
     const states = statesOf(
       batch({ offset: 0, sequence: 0 }),
       batch({ offset: 1, sequence: 1, count: 2 }),
@@ -235,10 +235,19 @@ describe('a snapshot', () => {
     )
     const restored = new ProducerStates()
     restored.reset(decodeProducerSnapshot(encodeProducerSnapshot(states.entries)) ?? [])
-    const last = [...states.entries].map(([id, entry]) => [id, { ...entry, batches: entry.batches.slice(-1) }])
-    assert.deepEqual([...restored.entries], last)
+    assert.deepEqual([...restored.entries], [...states.entries])
     assert.equal(restored.firstUnstableOffset(9), 4)
     assert.equal(answer(restored, batch({ offset: 9, sequence: 1, count: 2 })), 'duplicate')
+    assert.equal(answer(restored, batch({ offset: 9, sequence: 0 })), 'duplicate')
+  })
+
+  test('of Kafka, with one batch of a producer, is the newest of ours, entry for entry', () => {
+    const states = statesOf(...[0, 1, 2].map(sequence => batch({ offset: sequence, sequence })))
+    const [[producerId, entry]] = states.entries
+    const kafkas = encodeProducerSnapshot(new Map([[producerId, { ...entry, batches: entry.batches.slice(-1) }]]))
+    const ours = encodeProducerSnapshot(states.entries)
+    assert.ok(ours.subarray(-46).equals(kafkas.subarray(-46)))
+    assert.equal(ours.length, kafkas.length + 2 * 46)
   })
 
   test('is refused when a byte of it was changed, or the end is missing', () => {
