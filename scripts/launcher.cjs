@@ -8,4 +8,8 @@ if (major < 22 || (major === 22 && minor < 15)) {
 
 // Before anything uses the thread pool: cold reads, syncs and unpacking share it, and Node's four threads are few.
 process.env.UV_THREADPOOL_SIZE = process.env.UV_THREADPOOL_SIZE || '16'
+
+// Compiled once, a command starts in a third of the time. Only the user's own cache is trusted with code.
+const cache = process.env.XDG_CACHE_HOME || (process.env.HOME && `${process.env.HOME}/.cache`)
+if (cache) require('node:module').enableCompileCache(`${cache}/millrace/compiled`)
 void import('../dist/cli/main.js')

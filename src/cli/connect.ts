@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { type Client, createClient, MillraceError } from '../client/index.ts'
-import { CommandFailure } from './output.ts'
+import { CommandFailure, ExitCode } from './output.ts'
 
 export interface ConnectFlags {
   readonly bootstrap?: string
@@ -29,7 +29,8 @@ function bootstrapOf({ bootstrap }: ConnectFlags): string {
 /** Runs `work` with a client that is closed at the end, and turns its errors into one line. */
 export async function withClient<T>(flags: ConnectFlags, work: (client: Client) => Promise<T>): Promise<T> {
   const seconds = Number(flags.timeout)
-  if (!(seconds > 0)) throw new CommandFailure(`--timeout ${flags.timeout}: a number of seconds is needed`, 2)
+  if (!(seconds > 0))
+    throw new CommandFailure(`--timeout ${flags.timeout}: a number of seconds is needed`, ExitCode.usage)
   const bootstrapServers = bootstrapOf(flags)
   try {
     const client = createClient({
@@ -39,6 +40,7 @@ export async function withClient<T>(flags: ConnectFlags, work: (client: Client) 
       connectTimeoutMs: Math.min(seconds, 5) * 1000,
     })
     try {
+      await reach(client, bootstrapServers, Math.min(seconds, 5) * 1000)
       return await work(client)
     } finally {
       client.close()
@@ -48,9 +50,22 @@ export async function withClient<T>(flags: ConnectFlags, work: (client: Client) 
   }
 }
 
+/** A broker that is not there is told within seconds, and not after all the time that the work may take. */
+async function reach(client: Client, bootstrapServers: string, timeoutMs: number): Promise<void> {
+  try {
+    await client.admin().describeVersions({ timeoutMs })
+  } catch (error) {
+    if (!(error instanceof MillraceError) || !/^(CONNECTION_FAILED|TIMED_OUT)$/.test(error.code)) throw error
+    const reason = /E[A-Z]{4,}|getaddrinfo.*/.exec(error.message)?.[0] ?? error.message
+    throw new CommandFailure(
+      `no broker answers at ${bootstrapServers}: ${reason}. Is it running? --bootstrap names another`,
+    )
+  }
+}
+
 export function asFailure(error: unknown): unknown {
   if (!(error instanceof MillraceError)) return error
-  return new CommandFailure(error.message)
+  return new CommandFailure(error.message, error.code === 'INVALID_ARGUMENT' ? ExitCode.usage : ExitCode.failed)
 }
 
 /** The value of the first result; its error ends the command. */
@@ -64,7 +79,7 @@ export function only<T extends { readonly error?: MillraceError | undefined }>(r
 export function keyValues(pairs: readonly string[], flag: string): Record<string, string> {
   const entries = pairs.map(pair => {
     const at = pair.indexOf('=')
-    if (at <= 0) throw new CommandFailure(`${flag} ${pair}: KEY=VALUE is needed`, 2)
+    if (at <= 0) throw new CommandFailure(`${flag} ${pair}: KEY=VALUE is needed`, ExitCode.usage)
     return [pair.slice(0, at), pair.slice(at + 1)] as const
   })
   return Object.fromEntries(entries)
@@ -74,7 +89,7 @@ export function keyValues(pairs: readonly string[], flag: string): Record<string
 export function wholeNumber(text: string, flag: string, min = 0): number {
   const value = Number(text)
   if (!/^\d+$/.test(text) || value < min || !Number.isSafeInteger(value)) {
-    throw new CommandFailure(`${flag} ${text}: a whole number of at least ${min} is needed`, 2)
+    throw new CommandFailure(`${flag} ${text}: a whole number of at least ${min} is needed`, ExitCode.usage)
   }
   return value
 }

@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { Command, CommanderError } from 'commander'
 import { CommandFailure, ExitCode } from './output.ts'
@@ -13,11 +15,77 @@ if (Number.parseInt(process.versions.v8, 10) >= 14) {
   setFlagsFromString('--external-memory-max-growing-factor=4')
 }
 
+// Whoever reads us has gone, as `| head` does: that ends a command that has no better end of its own.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  if (process.stdout.listenerCount('error') === 1) process.exit()
+})
+
 const program = new Command('millrace')
   .description("A distributed message queue that speaks Kafka's protocol.")
   .showHelpAfterError('(millrace --help shows what there is)')
   .exitOverride()
-for (const add of await commandsFor(process.argv[2])) add(program)
+
+/** A command's file, with all that it needs, is loaded only when it is called. The help that names all needs none. */
+const files: Readonly<Record<string, CommandFile>> = {
+  start: {
+    usage: 'start',
+    description: 'Start a broker, and run it until Ctrl-C.',
+    load: async () => (await import('./commands/start.ts')).addStart,
+  },
+  format: {
+    usage: 'format',
+    description: 'Make log directories those of a new cluster.',
+    load: async () => (await import('./commands/format.ts')).addFormat,
+  },
+  topic: {
+    usage: 'topic',
+    description: 'Create, list, describe, alter and delete topics.',
+    load: async () => (await import('./commands/topic.ts')).addTopic,
+  },
+  produce: {
+    usage: 'produce <topic>',
+    description: 'Send records: lines of standard input, or one that is given.',
+    load: async () => (await import('./commands/produce.ts')).addProduce,
+  },
+  consume: {
+    usage: 'consume <topic>',
+    description: 'Print records, one a line, until Ctrl-C.',
+    load: async () => (await import('./commands/consume.ts')).addConsume,
+  },
+  group: {
+    usage: 'group',
+    description: 'List, describe, reset and delete consumer groups.',
+    load: async () => (await import('./commands/group.ts')).addGroup,
+  },
+  config: {
+    usage: 'config',
+    description: 'Read and change settings of topics, brokers and groups.',
+    load: async () => (await import('./commands/config.ts')).addConfig,
+  },
+  log: {
+    usage: 'log',
+    description: 'Look into the files of a partition or log directory.',
+    load: async () => (await import('./commands/log.ts')).addLog,
+  },
+}
+
+const rootHelp = `
+millrace COMMAND --help shows the flags of a command, with examples.
+
+Examples:
+  millrace start
+  millrace topic create orders --partitions 3
+  echo hello | millrace produce orders
+  millrace consume orders --from-beginning --exit`
+
+const asked = process.argv[2] === 'help' ? process.argv[3] : process.argv[2]
+const wanted = Object.hasOwn(files, asked ?? '') ? files[asked] : undefined
+if (wanted !== undefined) (await wanted.load())(program)
+else {
+  program.version(version(), '-V, --version', 'print the version').addHelpText('after', rootHelp)
+  for (const { usage, description } of Object.values(files)) program.command(usage).description(description)
+}
 
 try {
   await program.parseAsync()
@@ -29,20 +97,15 @@ try {
   } else throw error
 }
 
+/** Of the package that this is run from: the checkout's or the built one's. */
+function version(): string {
+  return JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')).version
+}
+
 type AddCommand = (program: Command) => void
 
-/** A command's file, with all that it needs, is loaded only when it is called, or for the help that names all. */
-async function commandsFor(name: string | undefined): Promise<AddCommand[]> {
-  const files: Readonly<Record<string, () => Promise<AddCommand>>> = {
-    start: async () => (await import('./commands/start.ts')).addStart,
-    format: async () => (await import('./commands/format.ts')).addFormat,
-    topic: async () => (await import('./commands/topic.ts')).addTopic,
-    produce: async () => (await import('./commands/produce.ts')).addProduce,
-    consume: async () => (await import('./commands/consume.ts')).addConsume,
-    group: async () => (await import('./commands/group.ts')).addGroup,
-    config: async () => (await import('./commands/config.ts')).addConfig,
-    log: async () => (await import('./commands/log.ts')).addLog,
-  }
-  const wanted = name === undefined ? undefined : files[name]
-  return await Promise.all(wanted === undefined ? Object.values(files).map(load => load()) : [wanted()])
+interface CommandFile {
+  readonly usage: string
+  readonly description: string
+  readonly load: () => Promise<AddCommand>
 }

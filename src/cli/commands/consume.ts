@@ -49,6 +49,8 @@ async function run(topic: string, flags: ConsumeFlags): Promise<void> {
     const ends = flags.exit ? await endsOf(client, partitions, flags) : undefined
     const consumer = client.consumer({
       groupId: flags.group,
+      // What was printed is committed, not what was fetched.
+      autoCommit: false,
       offsetReset: flags.fromBeginning ? 'earliest' : 'latest',
       isolationLevel: flags.committed ? 'readCommitted' : 'readUncommitted',
       maxRecords: Math.min(limit, 1000),
@@ -143,12 +145,20 @@ interface Reading {
 
 async function read(consumer: Consumer, { flags, limit, ends, stopping }: Reading): Promise<void> {
   let left = limit
+  let commitAtMs = Date.now() + commitIntervalMs
   const next = new Map<number, PartitionOffset>()
-  const isAtEnd = () =>
-    ends !== undefined && [...ends].every(([partition, end]) => end === 0 || positionOf(consumer, partition) >= end)
+  const isAtEnd = () => {
+    if (ends === undefined) return false
+    const own = [...ends].filter(([partition]) => flags.group === undefined || isAssigned(consumer, partition))
+    return own.length > 0 && own.every(([partition, end]) => end === 0 || positionOf(consumer, partition) >= end)
+  }
   while (left > 0 && !isAtEnd() && !stopping.aborted) {
     const timeoutMs = ends === undefined ? 1000 : 200
     const batches = await consumer.poll({ timeoutMs, maxRecords: Math.min(left, 1000) })
+    if (flags.group !== undefined && Date.now() >= commitAtMs) {
+      await commit(consumer, next)
+      commitAtMs = Date.now() + commitIntervalMs
+    }
     for (const batch of batches) {
       const shown = show(batch, flags, left, ends)
       left -= shown.count
@@ -156,17 +166,24 @@ async function read(consumer: Consumer, { flags, limit, ends, stopping }: Readin
         next.set(batch.partition, { topic: batch.topic, partition: batch.partition, offset: shown.next })
     }
   }
-  if (flags.group !== undefined) await commit(consumer, [...next.values()])
+  if (flags.group !== undefined) await commit(consumer, next)
 }
 
 interface PartitionOffset extends TopicPartition {
   readonly offset: number
 }
 
-/** What was printed is done; the consumer itself commits only what is before the last poll. Partitions that moved on are left out. */
-async function commit(consumer: Consumer, next: readonly PartitionOffset[]): Promise<void> {
-  const own = next.filter(({ partition }) => consumer.assignment.some(one => one.partition === partition))
+const commitIntervalMs = 5000
+
+/** Partitions that have gone to another member are left out: it has begun where we committed last. */
+async function commit(consumer: Consumer, next: Map<number, PartitionOffset>): Promise<void> {
+  const own = [...next.values()].filter(({ partition }) => isAssigned(consumer, partition))
+  next.clear()
   if (own.length > 0) await consumer.commit(own)
+}
+
+function isAssigned(consumer: Consumer, partition: number): boolean {
+  return consumer.assignment.some(one => one.partition === partition)
 }
 
 /** -1 where it is not known, or another member of the group has the partition. */

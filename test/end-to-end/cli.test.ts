@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict'
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, writeSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { after, before, test } from 'node:test'
+import { startBroker } from '../../src/testing/start-broker.ts'
+import type { TestBroker } from '../../src/testing/test-broker.ts'
+
+const launcher = resolve(import.meta.dirname, '../../scripts/run.cjs')
+const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
+
+let broker: TestBroker
+before(async () => {
+  broker = await startBroker({ topics: { orders: 2, lines: 1 }, overrides: { 'log.retention.ms': '-1' } })
+})
+after(() => broker.close())
+
+interface Ended {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+function start(args: readonly string[], bootstrap = broker.bootstrapServers): ChildProcessWithoutNullStreams {
+  const env = { ...process.env, MILLRACE_BOOTSTRAP: bootstrap, NO_COLOR: '1' }
+  return spawn(process.execPath, [launcher, main, ...args], { env })
+}
+
+async function millrace(
+  args: readonly string[],
+  { input = '', bootstrap = broker.bootstrapServers } = {},
+): Promise<Ended> {
+  const child = start(args, bootstrap)
+  child.stdin.end(input)
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+  return { code, stdout, stderr }
+}
+
+/** What a command that must succeed printed as JSON. */
+async function json<T>(...args: string[]): Promise<T> {
+  const { code, stdout, stderr } = await millrace([...args, '--json'])
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' })
+  return JSON.parse(stdout)
+}
+
+async function recordsOf(topic: string, ...flags: string[]): Promise<Record<string, unknown>[]> {
+  const { code, stdout } = await millrace(['consume', topic, '--from-beginning', '--exit', '--json', ...flags])
+  assert.equal(code, 0)
+  return stdout
+    .split('\n')
+    .filter(line => line !== '')
+    .map(line => JSON.parse(line))
+}
+
+test('topics are created, listed, described, altered and deleted', async () => {
+  const created = await millrace(['topic', 'create', 'life', '--partitions', '2', '--config', 'retention.ms=5000'])
+  assert.deepEqual(created, { code: 0, stdout: 'life created: 2 partitions, 1 replicas each.\n', stderr: '' })
+  const again = await millrace(['topic', 'create', 'life'])
+  assert.equal(again.code, 1)
+  assert.match(again.stderr, /^topic life: TOPIC_ALREADY_EXISTS.*\n$/)
+  const listed = await json<{ name: string; partitions: number }[]>('topic', 'list')
+  assert.equal(listed.find(one => one.name === 'life')?.partitions, 2)
+  const altered = await millrace(['topic', 'alter', 'life', '--partitions', '3'])
+  assert.equal(altered.code, 0, altered.stderr)
+  const [described] = await json<{ partitions: unknown[] }[]>('topic', 'describe', 'life')
+  assert.equal(described.partitions.length, 3)
+  assert.equal((await millrace(['topic', 'delete', 'life', '--yes'])).code, 0)
+  const gone = await millrace(['topic', 'describe', 'life'])
+  assert.equal(gone.code, 1)
+  assert.match(gone.stderr, /^topic life: UNKNOWN_TOPIC_OR_PARTITION.*\n$/)
+})
+
+test('null is a tombstone unless it is said to be a text', async () => {
+  const produce = async (input: string, ...flags: string[]) => {
+    const { code, stderr } = await millrace(['produce', 'lines', ...flags], { input })
+    assert.equal(code, 0, stderr)
+  }
+  await produce('', '--key', 'a', '--value', 'null')
+  await produce('', '--key', 'b', '--value', 'null', '--literal-null')
+  await produce('', '--key', 'c', '--tombstone', '-H', 'source=shop')
+  await produce('d:null\ne:\nf\n', '-K', ':')
+  await produce('null\nnull\n', '--literal-null')
+  assert.deepEqual(
+    (await recordsOf('lines')).map(({ key, payload, headers }) => [key, payload, headers]),
+    [
+      ['a', null, []],
+      ['b', 'null', []],
+      ['c', null, ['source', 'shop']],
+      ['d', null, []],
+      ['e', '', []],
+      [null, 'f', []],
+      [null, 'null', []],
+      [null, 'null', []],
+    ],
+  )
+})
+
+test('what consume prints as JSON, produce sends again as it was', async () => {
+  await millrace(['produce', 'orders', '-K', ':', '-H', 'source=shop', '-z', 'zstd'], {
+    input: 'k1:v1\nk2:v2\nk3:null\n',
+  })
+  const lines = await millrace(['consume', 'orders', '--from-beginning', '--exit', '--json'])
+  await millrace(['topic', 'create', 'copy', '--partitions', '1'])
+  const sent = await millrace(['produce', 'copy', '--from-json'], { input: lines.stdout })
+  assert.deepEqual(sent, { code: 0, stdout: '', stderr: '3 records sent to copy.\n' })
+  const essence = (records: Record<string, unknown>[]) =>
+    records.map(({ ts, key, payload, headers }) => JSON.stringify({ ts, key, payload, headers })).sort()
+  assert.deepEqual(essence(await recordsOf('copy')), essence(await recordsOf('orders')))
+})
+
+test('a group goes on after what was printed, and is reset', async () => {
+  await millrace(['topic', 'create', 'grouped', '--partitions', '1'])
+  await millrace(['produce', 'grouped'], { input: '1\n2\n3\n4\n5\n' })
+  const first = await recordsOf('grouped', '--group', 'billing', '-n', '2')
+  const rest = await recordsOf('grouped', '--group', 'billing')
+  assert.deepEqual([first.length, rest.length], [2, 3])
+  interface Described {
+    readonly offsets: readonly { readonly committed: number; readonly end: number; readonly lag: number }[]
+  }
+  const [{ offsets }] = await json<Described[]>('group', 'describe', 'billing')
+  assert.deepEqual([offsets[0].committed, offsets[0].end, offsets[0].lag], [5, 5, 0])
+  const plan = await json<{ executed: boolean }>('group', 'reset-offsets', 'billing', '--to-offset', '1')
+  assert.equal(plan.executed, false)
+  await json('group', 'reset-offsets', 'billing', '--to-offset', '1', '--execute')
+  assert.equal((await recordsOf('grouped', '--group', 'billing')).length, 4)
+  assert.equal((await millrace(['group', 'delete', 'billing', '--yes'])).code, 0)
+  assert.equal((await millrace(['group', 'describe', 'billing'])).code, 1)
+})
+
+test('settings are read and written', async () => {
+  const { code, stderr } = await millrace(['config', 'set', '--topic', 'orders', 'retention.ms=1000'])
+  assert.equal(code, 0, stderr)
+  const { stdout } = await millrace(['config', 'get', '--topic', 'orders', '--json'])
+  assert.match(stdout, /"retention\.ms".*"1000"/)
+  const bad = await millrace(['config', 'set', '--topic', 'orders', 'retention.ms=soon'])
+  assert.equal(bad.code, 1)
+  assert.match(bad.stderr, /retention\.ms/)
+})
+
+test('what is called wrongly ends with 2, one line that says what is wrong, and nothing on stdout', async () => {
+  const calls: readonly [readonly string[], RegExp][] = [
+    [['nope'], /unknown command 'nope'/],
+    [['topic', 'create'], /missing required argument/],
+    [['topic', 'create', 'x', '--partitions', 'many'], /--partitions many: a whole number/],
+    [['consume', 'orders', '--offset', '@yesterday'], /@yesterday/],
+    [['consume', 'orders', '--group', 'g', '--partition', '0'], /--group decides/],
+    [['produce', 'orders', '--acks', '2'], /--acks 2/],
+    [['produce', 'orders', '--header', 'x'], /KEY=VALUE/],
+    [['group', 'reset-offsets', 'g'], /--to-earliest/],
+    [['topic', 'list', '-b', 'bad'], /host:port/],
+  ]
+  const ended = await Promise.all(calls.map(([args]) => millrace(args)))
+  for (const [index, [args, expected]] of calls.entries()) {
+    const { code, stdout, stderr } = ended[index]
+    assert.equal(code, 2, `${args.join(' ')}: ${stderr}`)
+    assert.match(stderr, expected)
+    assert.equal(stdout, '')
+  }
+})
+
+test('lines that are no records stop produce', async () => {
+  const { code, stderr } = await millrace(['produce', 'orders', '--from-json'], { input: 'not json\n' })
+  assert.deepEqual({ code, stderr }, { code: 1, stderr: 'this line is no JSON: not json\n' })
+})
+
+test('a broker that is not there is told in one line within seconds', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  const began = performance.now()
+  const bootstrap = `127.0.0.1:${port}`
+  const ended = await Promise.all(
+    [
+      ['topic', 'list'],
+      ['consume', 'orders'],
+      ['produce', 'orders', '--value', 'x'],
+    ].map(args => millrace([...args, '--timeout', '2'], { bootstrap })),
+  )
+  for (const { code, stdout, stderr } of ended) {
+    assert.equal(code, 1)
+    assert.equal(stdout, '')
+    assert.match(stderr, /^no broker answers at 127\.0\.0\.1:\d+: ECONNREFUSED\. .*\n$/)
+  }
+  assert.ok(performance.now() - began < 15_000)
+})
+
+test('Ctrl-C ends consume, and a reader that goes away ends log dump', async () => {
+  await millrace(['produce', 'lines', '--value', 'last'])
+  const consuming = start(['consume', 'lines', '--from-beginning'])
+  let seen = ''
+  for await (const chunk of consuming.stdout) {
+    seen += chunk
+    if (seen.includes('last\n')) break
+  }
+  consuming.kill('SIGINT')
+  assert.deepEqual(await once(consuming, 'exit'), [0, null])
+
+  const dumping = start(['log', 'dump', '--records', broker.directory])
+  dumping.stdout.once('data', () => dumping.stdout.destroy())
+  assert.equal(await text(dumping.stderr), '')
+  if (dumping.exitCode === null) await once(dumping, 'exit')
+  assert.equal(dumping.exitCode, 0)
+})
+
+test('log verify tells a directory that is in order from one that is damaged, in use or no log', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'millrace-cli-'))
+  try {
+    const own = await startBroker({ topics: { kept: 1 }, overrides: { 'log.dirs': directory } })
+    await millrace(['produce', 'kept', '--value', 'x'], { bootstrap: own.bootstrapServers })
+    const inUse = await millrace(['log', 'verify', directory])
+    assert.equal(inUse.code, 3)
+    assert.match(inUse.stderr, /in use by a broker/)
+    await own.close()
+    const whole = await millrace(['log', 'verify', directory, '--json'])
+    assert.equal(whole.code, 0, whole.stdout)
+    assert.equal(JSON.parse(whole.stdout).problems, 0)
+    const records = await millrace(['log', 'dump', '--records', '--json', join(directory, '__cluster_metadata-0')])
+    assert.match(records.stdout, /"decoded":\{"type":"topic","value":\{"name":"kept"/)
+    const segment = join(directory, 'kept-0', `${'0'.repeat(20)}.log`)
+    const descriptor = openSync(segment, 'r+')
+    writeSync(descriptor, Buffer.from([0xff]), 0, 1, 65)
+    closeSync(descriptor)
+    const damaged = await millrace(['log', 'verify', join(directory, 'kept-0')])
+    assert.equal(damaged.code, 1)
+    assert.ok(damaged.stdout.startsWith(`${segment} at 0: the CRC of the batch is wrong`), damaged.stdout)
+    const absent = await millrace(['log', 'verify', join(directory, 'absent')])
+    assert.equal(absent.code, 3)
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+})
