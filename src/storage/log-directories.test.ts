@@ -281,3 +281,26 @@ test('a directory is formatted once', () =>
     assert.ok(claim.type === 'claimed' && claim.cleanShutdown === undefined)
     assert.equal(claim.directory.id, otherTopicId)
   }))
+
+test('a swap that a crash has interrupted is completed: the segments it was made from are gone, the batches are there', () =>
+  onHost({ config: { segmentBytes: 1000, isCompacted: true } }, async host => {
+    const log = await host.openLog()
+    for (let index = 0; index < 30; index++) {
+      append(log, { valueBytes: 60 })
+      await written(host, log)
+    }
+    const batches = await readAll(log)
+    await host.close()
+    const logs = host.node.disk.files().filter(({ path }) => path.endsWith('.log'))
+    const [first, second] = logs.sort((a, b) => (a.path < b.path ? -1 : 1))
+    host.io = host.node.start()
+    host.io.disk.writeSmallFile(`/${first!.path}.swap`, Buffer.concat([first!.bytes, second!.bytes]))
+    host.io.disk.writeSmallFile(`/${second!.path}.deleted`, second!.bytes)
+    host.node.crash('kill')
+
+    await host.open()
+    assert.equal(host.log().inspect().segments.length, logs.length - 1)
+    assert.deepEqual(await readAll(host.log()), batches)
+    assert.ok(!host.node.disk.files().some(({ path }) => /\.(swap|deleted)$/.test(path)))
+    assert.deepEqual(host.faults.damage, [])
+  }))
