@@ -31,7 +31,7 @@ async function withTopic(t: TestContext, partitions = 4, configs: Record<string,
   allSucceeded(await admin.createTopics([{ name: topic, partitions, replicationFactor: 1, configs }]))
   t.after(async () => {
     await admin.deleteTopics([topic])
-    client.close()
+    await client.close()
   })
   const all = Array.from({ length: partitions }, (_, partition) => ({ topic, partition }))
   return { client, admin, topic, all }
@@ -50,6 +50,18 @@ async function readAll(client: Client, topic: string, partitions: number, isolat
   }
   await consumer.close()
   return values
+}
+
+/** Brokers hear of changes a moment after the controller has made them. */
+async function eventually(check: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await check()
+    } catch (error) {
+      if (tries === 50) throw error
+    }
+    await sleep(100)
+  }
 }
 
 for (const compression of ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const) {
@@ -263,7 +275,7 @@ test('a static member comes back to what it had, without a rebalance', options, 
 })
 
 test('topics and their settings are managed', options, async t => {
-  const { client, admin, topic } = await withTopic(t, 2)
+  const { admin, topic } = await withTopic(t, 2)
   const again = await admin.createTopics([{ name: topic }, { name: 'no/such' }])
   assert.deepEqual(
     again.map(({ error }) => error?.code),
@@ -272,21 +284,25 @@ test('topics and their settings are managed', options, async t => {
   allSucceeded(await admin.createPartitions([{ topic, count: 3 }]))
   const [less] = await admin.createPartitions([{ topic, count: 1 }])
   assert.equal(less.error?.code, 'INVALID_PARTITIONS')
-  const described = await admin.describeTopics([topic, `${topic}-none`])
-  assert.deepEqual(
-    described.map(one => one.partitions?.length ?? one.error?.code),
-    [3, 'UNKNOWN_TOPIC_OR_PARTITION'],
-  )
+  await eventually(async () => {
+    const described = await admin.describeTopics([topic, `${topic}-none`])
+    const found = described.map(one => one.partitions?.length ?? one.error?.code)
+    assert.deepEqual(found, [3, 'UNKNOWN_TOPIC_OR_PARTITION'])
+  })
   const settings = async (...keys: string[]) => {
     const [{ configs }] = allSucceeded(await admin.describeConfigs([{ type: 'topic', name: topic, keys }]))
     return Object.fromEntries(configs.map(({ name, value, source }) => [name, `${value} ${source}`]))
   }
   const changes = [{ name: 'retention.ms', value: '1234' }] as const
   allSucceeded(await admin.alterConfigs([{ type: 'topic', name: topic, changes }]))
-  assert.deepEqual(await settings('retention.ms'), { 'retention.ms': '1234 topic' })
+  await eventually(async () => {
+    assert.deepEqual(await settings('retention.ms'), { 'retention.ms': '1234 topic' })
+  })
   allSucceeded(await admin.replaceConfigs([{ type: 'topic', name: topic, configs: { 'segment.bytes': '1048576' } }]))
-  const replaced = await settings('retention.ms', 'segment.bytes')
-  assert.deepEqual([replaced['retention.ms'].split(' ')[1], replaced['segment.bytes']], ['default', '1048576 topic'])
+  await eventually(async () => {
+    const replaced = await settings('retention.ms', 'segment.bytes')
+    assert.deepEqual([replaced['retention.ms'].split(' ')[1], replaced['segment.bytes']], ['default', '1048576 topic'])
+  })
   const bad = await admin.alterConfigs([
     { type: 'topic', name: topic, changes: [{ name: 'retention.ms', value: 'soon' }] },
   ])
@@ -297,8 +313,10 @@ test('topics and their settings are managed', options, async t => {
   for (const name of ['Produce', 'Fetch', 'Metadata']) {
     assert.ok(apis.find(api => api.name === name)?.usedVersion !== undefined, name)
   }
-  assert.ok((await admin.listTopics()).some(({ name, partitionCount }) => name === topic && partitionCount === 3))
-  void client
+  await eventually(async () => {
+    const listed = await admin.listTopics()
+    assert.equal(listed.find(({ name }) => name === topic)?.partitionCount, 3)
+  })
 })
 
 test('a topic that is created anew under a reader is read from its start', options, async t => {
@@ -337,5 +355,5 @@ test('nobody there is an error that says where, and closing ends at once', {
   const producer = client.producer({ maxBlockMs: 500 })
   await assert.rejects(producer.send({ topic: 't', value: 'x' }))
   await producer.close()
-  client.close()
+  await client.close()
 })

@@ -11,8 +11,9 @@ import { produceRequest, produceResponse } from '../protocol/messages/produce.ts
 import { Reader } from '../protocol/reader.ts'
 import { Writer } from '../protocol/writer.ts'
 import { World } from '../simulator/io/world.ts'
-import { type BrokerChannel, type ChannelOptions, connectChannel } from './broker-channel.ts'
+import { type BrokerChannel, connectChannel } from './broker-channel.ts'
 import type { ChannelError } from './channel-error.ts'
+import type { ChannelOptions, Requester } from './channel-options.ts'
 import { FrameReader } from './frame-reader.ts'
 import { heapFrameMemory } from './heap-frame-memory.ts'
 
@@ -102,7 +103,7 @@ function outcomes(peer: PeerWorld, requests: Promise<unknown>[]): Promise<{ stat
   return peer.world.finish(Promise.allSettled(requests)) as Promise<{ status: string; reason: ChannelError }[]>
 }
 
-const ask = (channel: BrokerChannel, timeoutMs?: number) => channel.request(metadataApi, { topics: [] }, { timeoutMs })
+const ask = (channel: Requester, timeoutMs?: number) => channel.request(metadataApi, { topics: [] }, { timeoutMs })
 
 test('versions are agreed on, then requests are answered in their order', async () => {
   const peer = await new PeerWorld().start()
@@ -318,7 +319,7 @@ test('bytes of an answer stay as they are while later answers arrive', async () 
 test('nobody sends before authentication is through; when it fails there is no channel', async () => {
   const peer = await new PeerWorld().start()
   const seen: string[] = []
-  const authenticate = async (channel: BrokerChannel) => {
+  const authenticate = async (channel: Requester) => {
     seen.push((await ask(channel)).clusterId ?? '')
   }
   await peer.connect({ authenticate })

@@ -1,6 +1,6 @@
 import { assert } from '../base/assert.ts'
-import type { Clock, Timer } from '../io/clock.ts'
-import type { Connection, Endpoint, Network, Receiver } from '../io/network.ts'
+import type { Timer } from '../io/clock.ts'
+import type { Connection, Endpoint, Receiver } from '../io/network.ts'
 import { type ApiKey, apiOf } from '../protocol/apis.ts'
 import { decode } from '../protocol/codec.ts'
 import {
@@ -13,64 +13,13 @@ import { type ApiVersionsResponse, apiVersionsRequest } from '../protocol/messag
 import { ProtocolError } from '../protocol/protocol-error.ts'
 import { Reader } from '../protocol/reader.ts'
 import type { Fields, Infer, Input, Message } from '../protocol/schema.ts'
-import type { Writer, Written } from '../protocol/writer.ts'
+import type { Written } from '../protocol/writer.ts'
 import { ChannelError } from './channel-error.ts'
+import type { Api, Body, ChannelOptions, Requester, RequestOptions } from './channel-options.ts'
 import { type FrameError, FrameReader } from './frame-reader.ts'
 import { heapFrameMemory } from './heap-frame-memory.ts'
 import { highestCommonVersion, Negotiation, type NegotiationStep, type VersionRanges } from './negotiation.ts'
 import { type QueuedRequest, RequestQueue } from './request-queue.ts'
-
-/** Both messages of an API. */
-export interface Api<Q extends Fields, R extends Fields> {
-  readonly request: Message<Q>
-  readonly response: Message<R>
-}
-
-/** The end of whoever wants the channel. */
-export interface Owner {
-  readonly isClosed: boolean
-  /** Calls back at the end. Returns what takes the callback away. */
-  onClose(callback: () => void): () => void
-}
-
-/** A request's body, or what makes it for the version that is going to be sent. */
-export type Body<Q extends Fields> = Input<Message<Q>> | ((version: number) => Input<Message<Q>>)
-
-export interface RequestOptions {
-  /** How long until the answer must be here, waiting for earlier requests included. */
-  readonly timeoutMs?: number
-  /** Not to go above this version, although both ends could. */
-  readonly maxVersion?: number
-  /** False for a Produce with acks=0, which is never answered. */
-  readonly expectsAnswer?: boolean
-}
-
-export interface ChannelOptions {
-  readonly clock: Clock
-  readonly network: Network
-  /** Shared by all channels of a process: a message is encoded in one go. */
-  readonly writer: Writer
-  readonly endpoint: Endpoint
-  readonly clientId: string
-  /** Told to the broker, for its logs. Letters, digits, dots and dashes. */
-  readonly software: { readonly name: string; readonly version: string }
-  /** For connecting, negotiating and authenticating together. */
-  readonly connectTimeoutMs: number
-  readonly requestTimeoutMs: number
-  /** A longer answer closes the connection. */
-  readonly maxResponseBytes: number
-  readonly maxInFlight: number
-  /** Requests that may wait for those in flight; a further one is refused with `busy`. */
-  readonly maxWaiting: number
-  /** A connection that has been at rest for so long is closed from this side, before brokers close it from theirs. */
-  readonly idleMs: number
-  /** When it ends, connecting ends. What a connection that stands has to end with is up to its user. */
-  readonly owner?: Owner
-  /** Proves who we are, before anybody else may send. Throws to give up. */
-  readonly authenticate?: (channel: BrokerChannel) => Promise<void>
-  /** The channel has ended. Runs once, and never before `connectChannel` has resolved. */
-  readonly closed?: (error: ChannelError) => void
-}
 
 interface ChannelRequest extends QueuedRequest {
   readonly name: string
@@ -121,7 +70,7 @@ export async function connectChannel(options: ChannelOptions): Promise<BrokerCha
  * One connection to a broker: requests out, answers in, in the same order. It is made by `connectChannel`, and ends with
  * the first thing that goes wrong; all requests then end with a `ChannelError`, and a new channel is needed.
  */
-export class BrokerChannel implements Receiver {
+export class BrokerChannel implements Receiver, Requester {
   readonly endpoint: Endpoint
   readonly #options: ChannelOptions
   readonly #connection: Connection
@@ -206,8 +155,8 @@ export class BrokerChannel implements Receiver {
     let step: NegotiationStep = negotiation.start()
     while (step.type === 'ask') {
       const { version } = step
-      const { software } = this.#options
-      const body = { clientSoftwareName: software.name, clientSoftwareVersion: software.version }
+      const { software, expected } = this.#options
+      const body = { clientSoftwareName: software.name, clientSoftwareVersion: software.version, ...expected }
       try {
         const read = (reader: Reader) => decodeApiVersionsResponse(reader, version)
         const options = { timeoutMs: leftMs() }
@@ -221,6 +170,10 @@ export class BrokerChannel implements Receiver {
     }
     if (step.type === 'reconnect') return 'reconnect'
     if (step.type === 'failed') throw this.#fail('malformed', step.reason)
+    if (step.type === 'wrongNode') {
+      const { nodeId, clusterId } = this.#options.expected ?? { nodeId: -1, clusterId: '?' }
+      throw this.#fail('wrongNode', `this is not broker ${nodeId} of cluster ${clusterId} (any more)`)
+    }
     this.#ranges = step.ranges
     this.#apiVersions = step.answer
     return 'agreed'
@@ -390,7 +343,11 @@ export class BrokerChannel implements Receiver {
     this.#armTimer()
   }
 
-  #fail(code: 'malformed' | 'timedOut' | 'authenticationFailed', problem: string, cause?: unknown): ChannelError {
+  #fail(
+    code: 'malformed' | 'timedOut' | 'authenticationFailed' | 'wrongNode',
+    problem: string,
+    cause?: unknown,
+  ): ChannelError {
     const error = new ChannelError(code, `${this.#where()}: ${problem}`, cause)
     this.#end(error)
     return error

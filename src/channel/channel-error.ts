@@ -1,11 +1,12 @@
 /**
  * Why a channel, or a request on it, came to nothing. `connectFailed`: no connection, so nothing was sent. `timedOut`,
  * `closed`: the request may have been carried out. `malformed`: the peer broke the protocol. `unsupportedVersion`, `busy`:
- * the request was not sent.
+ * the request was not sent. `wrongNode`: at this address is another broker than was expected.
  */
 export type ChannelErrorCode =
   | 'connectFailed'
   | 'authenticationFailed'
+  | 'wrongNode'
   | 'timedOut'
   | 'closed'
   | 'malformed'
@@ -23,6 +24,8 @@ export class ChannelError extends Error {
 
   /** Whether the peer cannot have seen the request. */
   get wasNotSent(): boolean {
-    return this.code === 'connectFailed' || this.code === 'unsupportedVersion' || this.code === 'busy'
+    return notSent.has(this.code)
   }
 }
+
+const notSent: ReadonlySet<ChannelErrorCode> = new Set(['connectFailed', 'wrongNode', 'unsupportedVersion', 'busy'])

@@ -40,6 +40,10 @@ test('a broker that refuses the version it offered is given up', () => {
   assert.equal(negotiation.answered(answer(ErrorCode.clusterAuthorizationFailed, [])).type, 'failed')
 })
 
+test('a broker that is another one than the client thinks says so', () => {
+  assert.deepEqual(new Negotiation().answered(answer(ErrorCode.rebootstrapRequired, [])), { type: 'wrongNode' })
+})
+
 test('a broker that closes is asked in older versions, on new connections, until there is none', () => {
   const negotiation = new Negotiation()
   assert.deepEqual(negotiation.closed(), { type: 'reconnect', version: 3 })

@@ -10,6 +10,7 @@ export type NegotiationStep =
   /** Connect anew and ask in this version: the broker has closed the connection on an earlier one. */
   | { readonly type: 'reconnect'; readonly version: number }
   | { readonly type: 'agreed'; readonly ranges: VersionRanges; readonly answer: ApiVersionsResponse }
+  | { readonly type: 'wrongNode' }
   | { readonly type: 'failed'; readonly reason: string }
 
 const newestVersion = apiOf(ApiKey.apiVersions)!.maxVersion
@@ -35,6 +36,7 @@ export class Negotiation {
 
   answered(answer: ApiVersionsResponse): NegotiationStep {
     if (answer.errorCode === ErrorCode.unsupportedVersion) return this.#askOlder(answer)
+    if (answer.errorCode === ErrorCode.rebootstrapRequired) return { type: 'wrongNode' }
     if (answer.errorCode !== ErrorCode.none) {
       return { type: 'failed', reason: `the broker refused ApiVersions: ${errorName(answer.errorCode)}` }
     }

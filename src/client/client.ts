@@ -13,25 +13,40 @@ import type { ProducerOptions } from './producer/producer-options.ts'
  */
 export class Client {
   readonly #cluster: Cluster
+  readonly #made = new Set<Producer | Consumer>()
 
   constructor(options: ClientOptions, io: ClientIo) {
     this.#cluster = new Cluster(io, clientConfig(options))
   }
 
   producer(options: ProducerOptions = {}): Producer {
-    return new Producer(this.#cluster, options)
+    return this.#keep(new Producer(this.#cluster, options, ended => this.#made.delete(ended)))
   }
 
   consumer(options: ConsumerOptions = {}): Consumer {
-    return new Consumer(this.#cluster, options)
+    return this.#keep(new Consumer(this.#cluster, options, ended => this.#made.delete(ended)))
   }
 
   admin(): Admin {
     return new Admin(this.#cluster)
   }
 
-  /** Closes all connections at once. Close producers and consumers first: what they still hold is lost. */
-  close(): void {
+  /**
+   * Closes all producers and consumers, as their own `close` does, and then all connections; in `timeoutMs` (30,000 unless
+   * given) at most.
+   */
+  async close({ timeoutMs = 30_000 }: { readonly timeoutMs?: number } = {}): Promise<void> {
+    await Promise.all([...this.#made].map(one => one.close({ timeoutMs })))
     this.#cluster.close()
+  }
+
+  /** Closes with the defaults, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #keep<T extends Producer | Consumer>(made: T): T {
+    this.#made.add(made)
+    return made
   }
 }

@@ -1,3 +1,4 @@
+import { AssertionFailure } from '../base/assert.ts'
 import { ErrorCode, errorName, isRetriable } from '../base/error-code.ts'
 import { adviceFor } from './advice.ts'
 
@@ -92,9 +93,13 @@ export function closedError(what: string): MillraceError {
   return new MillraceError('CLOSED', `the ${what} is closed; make a new one`)
 }
 
-/** Any thrown thing as a `MillraceError`; one that is none is a bug, and keeps its stack as the cause. */
+/**
+ * Any thrown thing as a `MillraceError`. What is none came from a bug of ours or from the application, and is the cause; a
+ * broken invariant is thrown on, since nothing that follows could be relied upon.
+ */
 export function toMillraceError(error: unknown): MillraceError {
   if (error instanceof MillraceError) return error
+  if (error instanceof AssertionFailure) throw error
   const text = error instanceof Error ? error.message : String(error)
   return new MillraceError('UNKNOWN', text, { cause: error })
 }

@@ -1,5 +1,5 @@
 import { ErrorCode } from '../../base/error-code.ts'
-import type { Api, Body } from '../../channel/broker-channel.ts'
+import type { Api, Body } from '../../channel/channel-options.ts'
 import { alterConfigsRequest, alterConfigsResponse } from '../../protocol/messages/alter-configs.ts'
 import { describeConfigsRequest, describeConfigsResponse } from '../../protocol/messages/describe-configs.ts'
 import {

@@ -1,5 +1,5 @@
 import { ErrorCode } from '../../base/error-code.ts'
-import type { Api, Body } from '../../channel/broker-channel.ts'
+import type { Api, Body } from '../../channel/channel-options.ts'
 import type { Fields, Infer, Message } from '../../protocol/schema.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { toMillraceError } from '../millrace-error.ts'

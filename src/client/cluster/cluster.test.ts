@@ -136,6 +136,25 @@ test('a broker with a new address is connected to there', async () => {
   void world
 })
 
+test('where another broker has taken over an address, the cluster is looked for anew', async () => {
+  const { fake, cluster, finish } = await clusterWorld(2)
+  await finish(cluster.refresh(5000))
+  const own = fake.endpointOf(1)
+  // The metadata is old: at the address of node 1 is node 2.
+  cluster.metadata.learnBroker({ ...fake.endpointOf(2), nodeId: 1 })
+  fake.mischief = ({ api, nodeId, body }) => {
+    const isWrong = api === 'ApiVersions' && body.nodeId >= 0 && body.nodeId !== nodeId
+    return isWrong ? { type: 'answer', body: { errorCode: ErrorCode.rebootstrapRequired, apiKeys: [] } } : undefined
+  }
+  const sent = cluster.retry('it', 5000, () => cluster.send(1, metadataApi, { topics: [] }, { lane: 'x' }))
+  await finish(sent)
+  assert.equal(fake.requests.at(-1)?.nodeId, 1)
+  assert.equal(cluster.metadata.broker(1)?.host, own.host)
+  const expected = fake.asked('ApiVersions').map(({ body }) => [body.clusterId, body.nodeId])
+  assert.deepEqual(expected[0], [null, -1], 'nobody knows who a bootstrap server is')
+  assert.ok(expected.some(([clusterId, nodeId]) => clusterId === 'fake' && nodeId === 1))
+})
+
 test('each lane is a connection of its own', async () => {
   const { world, fake, cluster, finish } = await clusterWorld(1)
   await finish(cluster.refresh(5000))
@@ -161,7 +180,8 @@ test('a call is tried again until time is over, or it fails for good', async () 
     return error.code === 'TIMED_OUT' && error.cause === passing
   })
   assert.ok(world.nowMs - before <= 2001)
-  await assert.rejects(finish(cluster.retry('it', 500, () => new Promise(() => undefined))), { code: 'TIMED_OUT' })
+  const stuck = cluster.retry('it', 500, () => (++tries === 5 ? Promise.reject(passing) : new Promise(() => undefined)))
+  await assert.rejects(finish(stuck), { code: 'TIMED_OUT', message: 'it was not done within 500 ms: not yet' })
   const final = new MillraceError('Y', 'never')
   await assert.rejects(finish(cluster.retry('it', 9000, () => Promise.reject(final))), final)
 })

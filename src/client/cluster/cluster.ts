@@ -1,6 +1,7 @@
 import { ErrorCode } from '../../base/error-code.ts'
-import type { Api, Body, BrokerChannel, RequestOptions } from '../../channel/broker-channel.ts'
+import type { BrokerChannel } from '../../channel/broker-channel.ts'
 import { ChannelError } from '../../channel/channel-error.ts'
+import type { Api, Body, RequestOptions } from '../../channel/channel-options.ts'
 import type { Endpoint } from '../../io/network.ts'
 import type { ApiKey } from '../../protocol/apis.ts'
 import type { Fields, Infer, Message } from '../../protocol/schema.ts'
@@ -18,6 +19,9 @@ import { Closing, firstToSucceed, sleep, within } from './waiting.ts'
 const firstBootstrapId = -2
 /** A broker that does not answer to Metadata for so long has the next one asked too. */
 const metadataPatienceMs = 1000
+
+/** How much longer than it was told an attempt may take to say why it failed. */
+const attemptGraceMs = 100
 
 export interface CallOptions extends RequestOptions {
   /** The connection to use: see `NodeConnections`. `general` unless given. */
@@ -50,7 +54,15 @@ export class Cluster {
   constructor(io: ClientIo, config: ClientConfig) {
     this.io = io
     this.config = config
-    this.#nodes = new NodeConnections(io, config, this.closing, () => this.requestRefresh())
+    this.#nodes = new NodeConnections(io, config, this.closing, {
+      clusterId: () => this.metadata.clusterId,
+      failed: () => this.requestRefresh(),
+      wrongNode: () => {
+        // Addresses have changed hands: only the bootstrap servers are to be trusted.
+        this.metadata.forgetBrokers()
+        this.requestRefresh()
+      },
+    })
     const limits = { firstMs: config.retryBackoffMs, maxMs: config.retryBackoffMaxMs }
     this.#retryBackoff = new Backoff(io.random, limits)
     this.#refresher = new MetadataRefresher({
@@ -229,15 +241,23 @@ export class Cluster {
     closing: Closing = this.closing,
   ): Promise<T> {
     const deadlineMs = this.nowMs + timeoutMs
+    let last: MillraceError | undefined
     for (let failures = 1; ; failures++) {
+      const leftMs = Math.max(1, deadlineMs - this.nowMs)
+      let late: MillraceError | undefined
+      const makeLate = () => {
+        late = tooLate(what, timeoutMs, last)
+        return late
+      }
       try {
-        const tried = attempt(Math.max(1, deadlineMs - this.nowMs))
-        return await within(this.io.clock, Math.max(1, deadlineMs - this.nowMs), tried, () => tooLate(what, timeoutMs))
+        // An attempt that ends in its own time knows better why.
+        return await within(this.io.clock, leftMs + attemptGraceMs, attempt(leftMs), makeLate)
       } catch (thrown) {
-        const error = toMillraceError(thrown)
-        if (closing.isClosed || !error.retriable) throw error
+        if (thrown === late) throw thrown
+        last = toMillraceError(thrown)
+        if (closing.isClosed || !last.retriable) throw last
         const delayMs = this.#retryBackoff.delayMs(failures)
-        if (this.nowMs + delayMs >= deadlineMs) throw tooLate(what, timeoutMs, error)
+        if (this.nowMs + delayMs >= deadlineMs) throw tooLate(what, timeoutMs, last)
         await sleep(this.io.clock, delayMs, closing)
       }
       if (closing.isClosed) throw closedError('client')
@@ -336,6 +356,7 @@ function fromChannel(error: unknown): MillraceError {
   const facts = { cause: error, outcomeUnknown: !error.wasNotSent }
   switch (error.code) {
     case 'connectFailed':
+    case 'wrongNode':
     case 'closed':
       return new MillraceError('CONNECTION_FAILED', error.message, { ...facts, retriable: true })
     case 'timedOut':

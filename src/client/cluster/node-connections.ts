@@ -1,4 +1,6 @@
 import { type BrokerChannel, connectChannel } from '../../channel/broker-channel.ts'
+import { ChannelError } from '../../channel/channel-error.ts'
+import type { ChannelOptions } from '../../channel/channel-options.ts'
 import type { Endpoint } from '../../io/network.ts'
 import { Writer } from '../../protocol/writer.ts'
 import type { ClientIo } from '../client-io.ts'
@@ -10,6 +12,15 @@ import { type Closing, sleep, within } from './waiting.ts'
 /** Requests of one connection that are on the wire or wait for that; more are refused and tried again. */
 const maxInFlight = 10
 const maxWaiting = 1000
+
+export interface ConnectionHooks {
+  /** undefined: not known yet. */
+  readonly clusterId: () => string | undefined
+  /** A connection could not be made, or has broken. */
+  readonly failed: () => void
+  /** At the address of a node is another one. */
+  readonly wrongNode: () => void
+}
 
 /** One connection to one node, for one purpose, and what became of earlier ones. */
 interface Lane {
@@ -32,15 +43,14 @@ export class NodeConnections {
   readonly #writer = new Writer()
   readonly #lanes = new Map<string, Lane>()
   readonly #closing: Closing
-  readonly #failed: (nodeId: number) => void
+  readonly #hooks: ConnectionHooks
 
-  /** `failed` is told when a connection could not be made or has broken. */
-  constructor(io: ClientIo, config: ClientConfig, closing: Closing, failed: (nodeId: number) => void) {
+  constructor(io: ClientIo, config: ClientConfig, closing: Closing, hooks: ConnectionHooks) {
     this.#io = io
     this.#config = config
     this.#backoff = new Backoff(io.random, { firstMs: config.reconnectBackoffMs, maxMs: config.reconnectBackoffMaxMs })
     this.#closing = closing
-    this.#failed = failed
+    this.#hooks = hooks
     closing.onClose(() => this.#closeAll())
   }
 
@@ -121,7 +131,8 @@ export class NodeConnections {
         maxWaiting,
         idleMs: this.#config.connectionIdleMs,
         owner: this.#closing,
-        closed: () => this.#channelEnded(nodeId, lane),
+        ...this.#expect(nodeId),
+        closed: () => this.#channelEnded(lane),
       })
       lane.failures = 0
       lane.channel = channel
@@ -132,16 +143,23 @@ export class NodeConnections {
       if (this.#closing.isClosed) throw closedError('client')
       lane.failures++
       lane.retryAtMs = clock.now().monotonicMs + this.#backoff.delayMs(lane.failures)
-      this.#failed(nodeId)
+      if (error instanceof ChannelError && error.code === 'wrongNode') this.#hooks.wrongNode()
+      else this.#hooks.failed()
       throw error
     } finally {
       lane.connecting = undefined
     }
   }
 
-  #channelEnded(nodeId: number, lane: Lane): void {
+  /** Nobody knows who a bootstrap server is. */
+  #expect(nodeId: number): Pick<ChannelOptions, 'expected'> {
+    const clusterId = this.#hooks.clusterId()
+    return nodeId < 0 || clusterId === undefined ? {} : { expected: { clusterId, nodeId } }
+  }
+
+  #channelEnded(lane: Lane): void {
     lane.channel = undefined
-    if (!this.#closing.isClosed) this.#failed(nodeId)
+    if (!this.#closing.isClosed) this.#hooks.failed()
   }
 
   #closeAll(): void {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../io/clock.ts'
+import type { Clock, Timer } from '../../io/clock.ts'
 
 /** Something that ends once, such as a client. Those who wait for other things ask it to wake them. */
 export class Closing {
@@ -40,6 +40,33 @@ export function sleep(clock: Clock, ms: number, closing: Closing): Promise<void>
   })
 }
 
+/** Those who wait for something to change. Each looks for himself whether it is what he waits for. */
+export class WakeUps {
+  readonly #clock: Clock
+  #waiters: (() => void)[] = []
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Resolves with the next `wake`, or after so much time. */
+  next(timeoutMs: number): Promise<void> {
+    return new Promise(resolve => {
+      const timer = Number.isFinite(timeoutMs) ? this.#clock.after(timeoutMs, resolve) : undefined
+      this.#waiters.push(() => {
+        timer?.cancel()
+        resolve()
+      })
+    })
+  }
+
+  wake(): void {
+    const waiters = this.#waiters
+    this.#waiters = []
+    for (const wake of waiters) wake()
+  }
+}
+
 /** The promise, unless it takes longer than `ms`: then rejects with what `late` makes. The promise itself goes on. */
 export function within<T>(clock: Clock, ms: number, promise: Promise<T>, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -70,13 +97,13 @@ export function firstToSucceed<C, T>(
   return new Promise((resolve, reject) => {
     let next = 0
     let failed = 0
-    let timer = clock.after(0, () => undefined)
+    let timer: Timer | undefined
     const startNext = () => {
-      timer.cancel()
+      timer?.cancel()
       if (next === candidates.length) return
       attempt(candidates[next++]).then(
         value => {
-          timer.cancel()
+          timer?.cancel()
           next = candidates.length
           resolve(value)
         },

@@ -565,12 +565,26 @@ test('closing from inside of a handler ends in time, stopping from there at once
   assert.ok(other.world.nowMs < 1000)
 })
 
+test('a client that is closed closes what it made, in good order', async () => {
+  const { consumer, client, cluster, finish } = await readerWorld([[0, 1]], { groupId: 'g' })
+  consumer.assign([partition])
+  const running = consumer.run({ eachBatch: () => undefined })
+  const producer = client.producer({ lingerMs: 60_000 })
+  const sent = producer.send({ topic: 'orders', value: 'x' })
+  await finish(client.close())
+  await finish(Promise.all([running, sent]))
+  assert.equal(cluster.log('orders').nextOffset, 3)
+  await assert.rejects(producer.send({ topic: 'orders', value: 'y' }), { code: 'CLOSED' })
+  await assert.rejects(client.producer().send({ topic: 'orders', value: 'y' }), { code: 'CLOSED' })
+})
+
 test('a closed client ends everything that is under way', async () => {
   const { consumer, client, world, finish } = await readerWorld([])
   consumer.assign([partition])
   const polled = consumer.poll({ timeoutMs: 60_000 })
   await world.advance(1000)
-  client.close()
+  const closed = client.close()
   assert.deepEqual(await finish(polled), [])
+  await finish(closed)
   await assert.rejects(consumer.poll(), { code: 'CLOSED' })
 })

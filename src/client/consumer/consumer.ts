@@ -3,12 +3,13 @@ import { Coordinators } from '../cluster/coordinators.ts'
 import type { OffsetToCommit } from '../cluster/group-offsets.ts'
 import type { TopicPartition } from '../cluster/leader-requests.ts'
 import type { OffsetSpec } from '../cluster/list-offsets.ts'
-import { Closing, within } from '../cluster/waiting.ts'
+import { Closing, WakeUps, within } from '../cluster/waiting.ts'
 import { closedError, invalidArgument, type MillraceError } from '../millrace-error.ts'
 import type { AssignedPartition } from './assigned-partition.ts'
 import { Assignment } from './assignment.ts'
 import { Commits } from './commits.ts'
 import type { ConsumedBatch } from './consumed-batch.ts'
+import type { AssignedAt, CloseOptions, PollOptions, RunOptions } from './consumer-calls.ts'
 import { type ConsumerConfig, type ConsumerOptions, consumerConfig } from './consumer-options.ts'
 import { Fetcher } from './fetcher.ts'
 import { GroupShare, type RebalanceListener } from './group/group-share.ts'
@@ -18,32 +19,6 @@ import { HandOut } from './hand-out.ts'
 import { OffsetStore } from './offset-store.ts'
 import { Positions } from './positions.ts'
 
-export interface PollOptions {
-  /** How long to wait for records. 1,000 unless given; Infinity is possible. */
-  readonly timeoutMs?: number
-  /** In all batches together. `maxRecords` of the consumer unless given. */
-  readonly maxRecords?: number
-}
-
-export interface RunOptions {
-  /** The batch counts as done when this has resolved. */
-  readonly eachBatch: (batch: ConsumedBatch) => Promise<void> | void
-  /** Batches of different partitions that are worked on at the same time. 1 unless given. */
-  readonly concurrency?: number
-}
-
-export interface CloseOptions {
-  /** How long it may take. 30,000 unless given. */
-  readonly timeoutMs?: number
-  /** Tell the group at once, instead of letting the session time out. True for members that are not static. */
-  readonly leaveGroup?: boolean
-}
-
-/** Where to begin: an offset, or a place by name or time. By what the group has committed unless given. */
-export interface AssignedAt extends TopicPartition {
-  readonly offset?: number | OffsetSpec
-}
-
 /**
  * Reads records, in one of three ways that do the same: `for await (const batch of consumer)`, `poll()`, `run()`. Asking for
  * more says that what was handed out before is done, and so does a handler of `run` that resolves; only that is committed.
@@ -51,6 +26,7 @@ export interface AssignedAt extends TopicPartition {
  */
 export class Consumer {
   readonly #cluster: Cluster
+  readonly #ended: (consumer: Consumer) => void
   readonly #config: ConsumerConfig
   readonly #closing = new Closing()
   readonly #assignment = new Assignment()
@@ -59,9 +35,11 @@ export class Consumer {
   readonly #coordinators: Coordinators
   readonly #commits: Commits | undefined
   readonly #stopListening: () => void
+  /** Has the client's end no longer told. */
+  readonly #forget: (() => void) | undefined
   readonly #unwatch = new Map<string, () => void>()
   readonly #offsetsLane: string
-  #waiters: (() => void)[] = []
+  readonly #wakeUps: WakeUps
   /** What the next call rejects with. */
   #errors: MillraceError[] = []
   /** Batches of the last `poll`. */
@@ -70,9 +48,12 @@ export class Consumer {
   #group: { readonly subscription: Subscription; readonly membership: Membership } | undefined
   readonly #groupLane: string
 
-  constructor(cluster: Cluster, options: ConsumerOptions = {}) {
+  /** `ended` is told once it is closed. */
+  constructor(cluster: Cluster, options: ConsumerOptions, ended: (consumer: Consumer) => void) {
+    this.#ended = ended
     this.#cluster = cluster
     this.#config = consumerConfig(options)
+    this.#wakeUps = new WakeUps(cluster.io.clock)
     this.#offsetsLane = cluster.newLane('offsets')
     this.#groupLane = cluster.newLane('group')
     this.#coordinators = new Coordinators(cluster)
@@ -95,11 +76,11 @@ export class Consumer {
       closing: this.#closing,
       positions,
       partitions: () => this.#assignment,
-      arrived: () => this.#wake(),
+      arrived: () => this.#wakeUps.wake(),
       failed: error => this.#fail(error),
     })
     this.#stopListening = cluster.onUpdate(() => this.#fetcher.schedule())
-    cluster.closing.onClose(() => this.#finish())
+    this.#forget = cluster.closing.onClose(() => this.#finish())
   }
 
   #offsetStore(groupId: string): OffsetStore {
@@ -141,7 +122,7 @@ export class Consumer {
       maxPollIntervalMs: this.#config.maxPollIntervalMs,
       changed: () => {
         this.#fetcher.schedule()
-        this.#wake()
+        this.#wakeUps.wake()
       },
     })
     const membership = new Membership({
@@ -242,7 +223,7 @@ export class Consumer {
           this.#handOut.returned(batch, isDone)
           if (!isDone && !batch.isStale) this.#rewind(batch)
           this.#group?.membership.noteActivity()
-          this.#wake()
+          this.#wakeUps.wake()
         }
       }
     } catch (error) {
@@ -254,7 +235,7 @@ export class Consumer {
   /** Ends `run` and the iteration after the batches that are being worked on. To be used inside of handlers. */
   stop(): void {
     this.#isStopping = true
-    this.#wake()
+    this.#wakeUps.wake()
   }
 
   /** Nothing of these partitions is fetched or handed out until `resume`. */
@@ -264,7 +245,7 @@ export class Consumer {
 
   resume(partitions: readonly TopicPartition[]): void {
     for (const one of partitions) this.#assignment.require(one).isPaused = false
-    this.#wake()
+    this.#wakeUps.wake()
     this.#fetcher.schedule()
   }
 
@@ -336,18 +317,25 @@ export class Consumer {
     this.#finish()
   }
 
+  /** Closes with the defaults, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
   #finish(): void {
     if (this.#closing.isClosed) return
     this.#closing.close()
+    this.#ended(this)
     this.#commits?.stop()
     void this.#group?.membership.close({ leave: false, timeoutMs: 0 })
     this.#group?.subscription.end()
     this.#assignment.clear()
     this.#stopListening()
+    this.#forget?.()
     this.#watchTopics(new Set())
     this.#cluster.closeLane(this.#offsetsLane)
     this.#cluster.closeLane(this.#groupLane)
-    this.#wake()
+    this.#wakeUps.wake()
   }
 
   /** The next batch; undefined when time is over, or the consumer was stopped or closed. */
@@ -365,24 +353,8 @@ export class Consumer {
       const leftMs = deadlineMs - this.#cluster.nowMs
       if (leftMs <= 0) return undefined
       this.#fetcher.schedule()
-      await this.#wakeUp(leftMs)
+      await this.#wakeUps.next(leftMs)
     }
-  }
-
-  #wakeUp(timeoutMs: number): Promise<void> {
-    return new Promise(resolve => {
-      const timer = Number.isFinite(timeoutMs) ? this.#cluster.io.clock.after(timeoutMs, resolve) : undefined
-      this.#waiters.push(() => {
-        timer?.cancel()
-        resolve()
-      })
-    })
-  }
-
-  #wake(): void {
-    const waiters = this.#waiters
-    this.#waiters = []
-    for (const wake of waiters) wake()
   }
 
   #fail(error: MillraceError): void {
@@ -390,7 +362,7 @@ export class Consumer {
     if (this.#errors.length < maxErrors && !this.#errors.some(({ message }) => message === error.message)) {
       this.#errors.push(error)
     }
-    this.#wake()
+    this.#wakeUps.wake()
   }
 
   #confirmPolled(): void {

@@ -416,7 +416,7 @@ test('closing ends in time although brokers are away, and nothing is left behind
     (await errors).map(({ code }) => code),
     ['CLOSED', 'CLOSED'],
   )
-  client.close()
+  await finish(client.close())
 })
 
 test('in any order of faults each record is written once and in order', async () => {

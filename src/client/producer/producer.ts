@@ -1,6 +1,6 @@
 import { BatchBuilder, maxRecordSize } from '../../records/builder.ts'
 import type { Cluster } from '../cluster/cluster.ts'
-import { Closing, within } from '../cluster/waiting.ts'
+import { Closing, WakeUps, within } from '../cluster/waiting.ts'
 import { closedError, invalidArgument, MillraceError, toMillraceError } from '../millrace-error.ts'
 import type { PartitionQueue } from './partition-queue.ts'
 import { ProducerBatch } from './producer-batch.ts'
@@ -28,6 +28,7 @@ interface Flush {
  */
 export class Producer {
   readonly #cluster: Cluster
+  readonly #ended: (producer: Producer) => void
   readonly #config: ProducerConfig
   readonly #closing = new Closing()
   readonly #sender: Sender
@@ -36,13 +37,19 @@ export class Producer {
   readonly #idleBuilders: BatchBuilder[] = []
   readonly #batches = new Set<ProducerBatch>()
   readonly #flushes = new Set<Flush>()
+  readonly #room: WakeUps
   #bufferedBytes = 0
   #waitingRecords = 0
   readonly #stopListening: () => void
+  /** Has the client's end no longer told. */
+  readonly #forget: (() => void) | undefined
 
-  constructor(cluster: Cluster, options: ProducerOptions = {}) {
+  /** `ended` is told once it is closed. */
+  constructor(cluster: Cluster, options: ProducerOptions, ended: (producer: Producer) => void) {
+    this.#ended = ended
     this.#cluster = cluster
     this.#config = producerConfig(options)
+    this.#room = new WakeUps(cluster.io.clock)
     this.#lane = cluster.newLane('produce')
     this.#sender = new Sender({
       cluster,
@@ -53,7 +60,7 @@ export class Producer {
       replaced: (batch, halves) => this.#batchReplaced(batch, halves),
     })
     this.#stopListening = cluster.onUpdate(() => this.#sender.schedule())
-    cluster.closing.onClose(() => this.#finish())
+    this.#forget = cluster.closing.onClose(() => this.#finish())
   }
 
   /** Bytes of records that are not acknowledged yet. */
@@ -109,9 +116,15 @@ export class Producer {
     this.#finish()
   }
 
+  /** Closes with the defaults, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
   #finish(): void {
     if (this.#closing.isClosed) return
     this.#closing.close()
+    this.#ended(this)
     const error = closedError('producer')
     for (const { waiting, unwatch } of this.#topics.values()) {
       for (const call of waiting) this.#failCall(call, error)
@@ -119,6 +132,7 @@ export class Producer {
     }
     this.#sender.failAll(error)
     this.#stopListening()
+    this.#forget?.()
     this.#cluster.closeLane(this.#lane)
     for (const { resolve } of [...this.#flushes]) resolve()
   }
@@ -223,7 +237,6 @@ export class Producer {
 
   /** While calls wait for the topic or for room: brings the first ones on, and fails those whose time is over. */
   async #serveWaiting(topic: ProducerTopic): Promise<void> {
-    const { clock } = this.#cluster.io
     while (topic.waiting.length > 0) {
       const call = topic.waiting[0]
       const leftMs = call.blockedUntilMs - this.#cluster.nowMs
@@ -235,19 +248,13 @@ export class Producer {
         if (state.errorCode === 0) this.#accept(topic, call)
         this.#waitingRecords -= call.accepted - before
         if (call.isAccepted) topic.waiting.shift()
-        else await within(clock, leftMs, this.#roomFreed(), () => bufferFull(this.#config.bufferBytes))
+        else await this.#room.next(leftMs)
       } catch (error) {
         if (this.#closing.isClosed) return
         topic.waiting.shift()
         this.#failCall(call, toMillraceError(error))
       }
     }
-  }
-
-  #roomWaiters: (() => void)[] = []
-
-  #roomFreed(): Promise<void> {
-    return new Promise(resolve => this.#roomWaiters.push(resolve))
   }
 
   #failCall(call: SendCall, error: MillraceError): void {
@@ -262,9 +269,7 @@ export class Producer {
     batch.builder.reset()
     if (this.#idleBuilders.length < maxIdleBuilders) this.#idleBuilders.push(batch.builder)
     this.#noteEnd(batch)
-    const waiters = this.#roomWaiters
-    this.#roomWaiters = []
-    for (const wake of waiters) wake()
+    this.#room.wake()
   }
 
   #batchReplaced(batch: ProducerBatch, halves: readonly ProducerBatch[]): void {

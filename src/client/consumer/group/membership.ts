@@ -1,12 +1,7 @@
 import { ErrorCode } from '../../../base/error-code.ts'
-import type { Api, Body } from '../../../channel/broker-channel.ts'
+import type { Api, Body } from '../../../channel/channel-options.ts'
 import type { Timer } from '../../../io/clock.ts'
-import {
-  decodeAssignment,
-  decodeSubscription,
-  encodeAssignment,
-  encodeSubscription,
-} from '../../../protocol/consumer-protocol.ts'
+import { decodeAssignment, encodeSubscription } from '../../../protocol/consumer-protocol.ts'
 import type { JoinGroupResponse } from '../../../protocol/messages/join-group.ts'
 import { ProtocolError } from '../../../protocol/protocol-error.ts'
 import type { Fields, Infer, Message } from '../../../protocol/schema.ts'
@@ -16,9 +11,10 @@ import type { Committer } from '../../cluster/group-offsets.ts'
 import { byTopic, type TopicPartition } from '../../cluster/leader-requests.ts'
 import { Closing, sleep } from '../../cluster/waiting.ts'
 import { brokerError, MillraceError, toMillraceError } from '../../millrace-error.ts'
-import type { Assignor, GroupMember, LastAssignment, PartitionCounts } from './assignor.ts'
+import type { Assignor, LastAssignment } from './assignor.ts'
 import { commonProtocol } from './assignors.ts'
 import { heartbeatApi, joinGroupApi, leaveGroupApi, staticMembersFrom, syncGroupApi } from './group-api.ts'
+import { GroupLeader } from './group-leader.ts'
 
 /** How much longer than the group waits for its members the answer to a join may be on its way. */
 const joinGraceMs = 5000
@@ -80,10 +76,7 @@ export class Membership {
   #last: LastAssignment | undefined
   /** Topics of the last join. */
   #joinedTopics: readonly string[] = []
-  /** At the leader: what the assignment was made of. */
-  #leaderCounts: PartitionCounts | undefined
-  #leaderTopics: readonly string[] = []
-  #leaderWatches: (() => void)[] = []
+  readonly #leader: GroupLeader
   #heartbeatTimer: Timer | undefined
   #heartbeatFailures = 0
   #wakeMain: (() => void) | undefined
@@ -95,6 +88,7 @@ export class Membership {
     this.#config = options.config
     this.#hooks = options.hooks
     this.#protocol = commonProtocol(options.config.assignors)
+    this.#leader = new GroupLeader(options.cluster, options.config.assignors)
     this.#stopListening = options.cluster.onUpdate(() => this.#metadataChanged())
     void this.#run()
   }
@@ -130,7 +124,7 @@ export class Membership {
     this.#closing.close()
     this.#heartbeatTimer?.cancel()
     this.#stopListening()
-    this.#watchForLeader(undefined)
+    this.#leader.resign()
     this.#wakeMain?.()
     if (leave && this.#memberId !== '') {
       await this.#leave('the consumer is closed', timeoutMs).catch(() => undefined)
@@ -255,8 +249,8 @@ export class Membership {
   async #sync(joined: JoinGroupResponse): Promise<TopicPartition[]> {
     const { groupId } = this.#config
     const isLeader = joined.leader === joined.memberId
-    const assignments = isLeader ? await this.#assignAll(joined) : []
-    if (!isLeader) this.#watchForLeader(undefined)
+    const assignments = isLeader ? await this.#leader.assign(joined, this.#config.maxPollIntervalMs) : []
+    if (!isLeader) this.#leader.resign()
     const answer = await this.#send(
       syncGroupApi,
       version => ({
@@ -285,52 +279,6 @@ export class Membership {
       const text = `group ${this.#config.groupId}: the leader's assignment cannot be read: ${error.message}. Do all members use consumers of Kafka's protocol?`
       throw new MillraceError('PROTOCOL_BROKEN', text, { cause: error })
     }
-  }
-
-  /** At the leader: shares the partitions out. A leader that came back unchanged is told to leave things as they are. */
-  async #assignAll(joined: JoinGroupResponse): Promise<{ memberId: string; assignment: Buffer }[]> {
-    const assignor = this.#config.assignors.find(({ name }) => name === joined.protocolName)
-    if (assignor === undefined) {
-      const text = `group ${this.#config.groupId} chose the assignor ${joined.protocolName}, which this consumer did not offer`
-      throw new MillraceError('PROTOCOL_BROKEN', text)
-    }
-    const members = joined.members.map(({ memberId, groupInstanceId, metadata }) => {
-      return memberOf(memberId, groupInstanceId, metadata)
-    })
-    const counts = await this.#countPartitions(members)
-    if (joined.skipAssignment) return []
-    return [...assignor.assign(members, counts)].map(([memberId, partitions]) => {
-      const assignedPartitions = byTopic(partitions, ({ partition }) => partition).map(topic => {
-        return { topic: topic.name, partitions: topic.partitions }
-      })
-      return { memberId, assignment: encodeAssignment({ assignedPartitions, userData: null }) }
-    })
-  }
-
-  async #countPartitions(members: readonly GroupMember[]): Promise<PartitionCounts> {
-    const topics = [...new Set(members.flatMap(member => member.topics))]
-    this.#watchForLeader(topics)
-    await this.#cluster.refresh(this.#config.maxPollIntervalMs)
-    this.#leaderCounts = this.#countsOf(topics)
-    return this.#leaderCounts
-  }
-
-  #countsOf(topics: readonly string[]): Map<string, number> {
-    const counts = new Map<string, number>()
-    for (const name of topics) {
-      const state = this.#cluster.metadata.topic(name)
-      if (state?.errorCode === ErrorCode.none) counts.set(name, state.partitions.length)
-    }
-    return counts
-  }
-
-  /** The leader looks after the topics of all members, also those that it does not read itself. */
-  #watchForLeader(topics: readonly string[] | undefined): void {
-    const ended = this.#leaderWatches
-    this.#leaderTopics = topics ?? []
-    this.#leaderWatches = this.#leaderTopics.map(topic => this.#cluster.watch(topic, { create: false }))
-    for (const end of ended) end()
-    this.#leaderCounts = undefined
   }
 
   async #take(assigned: readonly TopicPartition[]): Promise<void> {
@@ -376,11 +324,7 @@ export class Membership {
     if (this.#generationId < 0 || this.#isJoining) return
     const topics = this.#hooks.topics()
     if (topics.join() !== this.#joinedTopics.join()) this.#rejoin('the subscription has changed')
-    if (this.#leaderCounts === undefined) return
-    const counts = this.#countsOf(this.#leaderTopics)
-    const isSame =
-      counts.size === this.#leaderCounts.size && [...counts].every(([name, n]) => this.#leaderCounts?.get(name) === n)
-    if (!isSame) this.#rejoin('partitions were added or topics came and went')
+    if (this.#leader.isOutdated) this.#rejoin('partitions were added, or topics came and went')
   }
 
   #armHeartbeat(delayMs = this.#config.heartbeatIntervalMs): void {
@@ -506,20 +450,6 @@ function isAboutMembership(errorCode: ErrorCode): boolean {
     errorCode === ErrorCode.illegalGeneration ||
     errorCode === ErrorCode.fencedInstanceId
   )
-}
-
-/** A member whose subscription cannot be read takes part without any topics, rather than keep the group from working. */
-function memberOf(memberId: string, groupInstanceId: string | null, metadata: Buffer): GroupMember {
-  try {
-    const { topics, ownedPartitions, generationId, userData } = decodeSubscription(metadata)
-    const owned = ownedPartitions.flatMap(({ topic, partitions }) =>
-      partitions.map(partition => ({ topic, partition })),
-    )
-    return { memberId, groupInstanceId, topics, ownedPartitions: owned, generationId, userData }
-  } catch (error) {
-    if (!(error instanceof ProtocolError)) throw error
-    return { memberId, groupInstanceId, topics: [], ownedPartitions: [], generationId: -1, userData: null }
-  }
 }
 
 function without(partitions: readonly TopicPartition[], others: readonly TopicPartition[]): TopicPartition[] {
