@@ -203,6 +203,7 @@ export class Broker {
     if (this.#hasFailed) return
     this.#hasFailed = true
     this.#io.log.write('error', `the broker stops: ${reason.message}`, { error: reason.stack })
+    this.#registration?.stop()
     this.#partitions?.closeAll()
     this.#metadata?.stop()
     this.#options.failed(reason)

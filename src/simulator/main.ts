@@ -19,7 +19,7 @@ for (let i = 0; i < count; i++) {
   )
   if (result.violationCount > 0) {
     for (const { invariant, text } of result.violations) console.log(invariant, text)
-    if (process.argv.includes('--log')) console.log(result.log.slice(-40).join('\n'))
+    if (process.argv.includes('--log')) console.log(result.log.slice(-400).join('\n'))
     process.exitCode = 1
   }
 }

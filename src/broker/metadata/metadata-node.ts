@@ -20,7 +20,7 @@ import { recordBatchCodec, UnknownRecord } from '../../core/state-machine/record
 import { StateMachineRunner } from '../../core/state-machine/runner.ts'
 import type { RequestId } from '../../core/state-machine/state-machine.ts'
 import type { Clock } from '../../io/clock.ts'
-import type { Disk, FileRange } from '../../io/disk.ts'
+import { type Disk, DiskError, type FileRange } from '../../io/disk.ts'
 import type { LogSink } from '../../io/log-sink.ts'
 import type { ControlRecord } from '../../protocol/control-record.ts'
 import { batchSizeAt, isControlBatch, readLastOffset } from '../../records/batch.ts'
@@ -439,8 +439,16 @@ export class MetadataNode implements QuorumListener {
       () => {
         this.#isTakingSnapshot = false
       },
-      error => this.halted(`a snapshot of the metadata could not be written: ${messageOf(error)}`),
+      error => this.#snapshotFailed(error),
     )
+  }
+
+  /** Without room it is tried again later: the log goes on without it. */
+  #snapshotFailed(error: unknown): void {
+    const text = `a snapshot of the metadata could not be written: ${messageOf(error)}`
+    if (!(error instanceof DiskError) || error.code !== 'noSpace') return this.halted(text)
+    this.#isTakingSnapshot = false
+    this.#options.log.write('warn', `${text}. The next is due as usual.`)
   }
 
   async #takeSnapshot(): Promise<void> {

@@ -178,12 +178,17 @@ export class QuorumDriver implements PartitionLogListener {
       case 'shutdownComplete':
         return this.#shutdownComplete?.()
       case 'halt':
-        this.stop()
-        this.#shutdownComplete?.()
-        return listener.halted(effect.reason)
+        return this.#halt(effect.reason)
       default:
         return unreachable(effect)
     }
+  }
+
+  /** Nothing more is carried out. Told in a later turn: whoever appends may be in the middle of a decision. */
+  #halt(reason: string): void {
+    this.stop()
+    this.#shutdownComplete?.()
+    this.#options.clock.nextTurn(() => this.#options.listener.halted(reason))
   }
 
   #complete(work: Promise<void>, event: QuorumEvent | undefined): void {
@@ -217,10 +222,7 @@ export class QuorumDriver implements PartitionLogListener {
         ? encodeControlBatch(batch.records, { baseOffset, leaderEpoch, timestampMs: now.wallMs })
         : (batch.bytes as Buffer)
     const reservation = log.reserve({ batch: bytes, origin: 'raftLeader', leaderEpoch, now })
-    if (reservation.type !== 'reserved') {
-      this.handle({ type: 'diskFailed', reason: 'the metadata log takes no more batches' })
-      return
-    }
+    if (reservation.type !== 'reserved') return this.#halt('the metadata log takes no more batches')
     assert(reservation.baseOffset === baseOffset, 'the quorum and its log agree on the next offset')
     log.append(reservation)
   }
@@ -229,10 +231,7 @@ export class QuorumDriver implements PartitionLogListener {
     const { log, clock } = this.#options
     for (const batch of batches) {
       const refused = log.appendAsFollower(batch.bytes, clock.now())
-      if (refused !== undefined) {
-        this.handle({ type: 'diskFailed', reason: refused.message ?? 'the metadata log takes no more batches' })
-        return
-      }
+      if (refused !== undefined) return this.#halt(refused.message ?? 'the metadata log takes no more batches')
     }
   }
 

@@ -37,10 +37,15 @@ export class QuorumReplicatedLog implements ReplicatedLog {
     return this.#options.servedOffset()
   }
 
-  reserve(batch: Buffer, _now: Now): Reservation | Refusal {
-    if (this.#options.activeEpoch() === undefined || this.#options.log.isOffline) {
+  reserve(batch: Buffer, now: Now): Reservation | Refusal {
+    const { log, activeEpoch } = this.#options
+    const leaderEpoch = activeEpoch()
+    if (leaderEpoch === undefined || log.isOffline) {
       return { type: 'refused', errorCode: ErrorCode.notController, message: undefined, recordErrors: [] }
     }
+    // The quorum's own append must not be refused, so it is asked here whether the directory has room.
+    const inLog = log.reserve({ batch, origin: 'raftLeader', leaderEpoch, now })
+    if (inLog.type === 'refused') return inLog
     const baseOffset = this.nextOffset
     const lastOffset = baseOffset + readRecordCount(batch, 0) - 1
     return { type: 'reserved', baseOffset, lastOffset, logAppendTimeMs: -1, bytes: batch }

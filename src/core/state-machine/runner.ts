@@ -248,10 +248,16 @@ export class StateMachineRunner<Command extends CommandBase, Rec, Soft, Reply, E
   #run(command: Command, now: Now): ErrorCode | undefined {
     assert(!this.#isDeciding, 'one command is decided at a time')
     this.#isDeciding = true
-    const decision = this.#machine!.decide(command, now)
-    assert(!decision.answersAtOnce || decision.records.length === 0, 'what was recorded is answered when committed')
-    const errorCode = this.#hasRoomFor(decision) ? this.#change(decision, now) : ErrorCode.coordinatorNotAvailable
-    this.#isDeciding = false
+    let decision: Decision<Rec, Soft, Reply, Effect>
+    let errorCode: ErrorCode | undefined
+    try {
+      decision = this.#machine!.decide(command, now)
+      assert(!decision.answersAtOnce || decision.records.length === 0, 'what was recorded is answered when committed')
+      errorCode = this.#hasRoomFor(decision) ? this.#change(decision, now) : ErrorCode.coordinatorNotAvailable
+    } finally {
+      // Also when an invariant broke: whoever stops the node unloads its machines.
+      this.#isDeciding = false
+    }
     if (errorCode === undefined) this.#awaitCommit(decision, now)
     return errorCode
   }
