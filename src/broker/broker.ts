@@ -20,6 +20,7 @@ import { LogDirectories } from '../storage/log-directories.ts'
 import { type MetadataLog, openMetadataLog } from '../storage/metadata-log.ts'
 import { createStorage } from '../storage/storage.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
+import { defaultStorageLimits } from '../storage/storage-context.ts'
 import { AutoTopicCreator } from './auto-topic-creator.ts'
 import { BrokerRegistration } from './broker-registration.ts'
 import { Deadlines } from './deadlines.ts'
@@ -62,6 +63,8 @@ export interface BrokerOptions {
   readonly formatsEmptyDirectories: boolean
   /** Names this run of the machine, if that is known: memory that the kernel kept is still there. */
   readonly bootId?: string
+  /** Bytes written or read lately that the kernel is taken to hold in memory; see `Traffic`. */
+  readonly warmBytes?: number
   /** Memory that was given back is overwritten, so that a use after that shows. For tests. */
   readonly poisonsMemory?: boolean
   /** The broker has stopped itself: an invariant is broken, or its metadata directory has failed. */
@@ -138,7 +141,10 @@ export class Broker {
     this.#storage = createStorage({
       io,
       faults: new StorageFaultLog(io.log, path => this.#directoryFailed(path)),
-      limits: { scrubBytesPerSecond: this.#config.millraceScrubBytesPerSecond },
+      limits: {
+        scrubBytesPerSecond: this.#config.millraceScrubBytesPerSecond,
+        warmBytes: options.warmBytes ?? defaultStorageLimits.warmBytes,
+      },
       producerIdExpirationMs: () => this.#config.producerIdExpirationMs,
       validator: new BatchValidator({
         maxUncompressedBytes: this.#config.millraceMaxUncompressedBatchBytes,

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { hostname } from 'node:os'
+import { hostname, totalmem } from 'node:os'
 import type { LoadedConfig } from '../config/load-config.ts'
 import type { LogSink } from '../io/log-sink.ts'
 import { nodeIo } from '../io/node/node-io.ts'
@@ -43,6 +43,7 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     hostName: hostname(),
     formatsEmptyDirectories,
     bootId: bootId(),
+    warmBytes: warmBytes(),
     poisonsMemory,
     failed,
   })
@@ -96,4 +97,10 @@ function bootId(): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Half of the memory that this process may use: the kernel keeps files in what programs leave. */
+function warmBytes(): number {
+  const limit = process.constrainedMemory()
+  return Math.floor((limit > 0 ? Math.min(limit, totalmem()) : totalmem()) / 2)
 }

@@ -93,7 +93,7 @@ test('a closed broker takes its connections with it', async () => {
 })
 
 test('a process that closes its brokers ends by itself, and says nothing', () => {
-  const before = temporaryDirectories()
+  using temporary = emptyTemporaryDirectory()
   const script = `
     import { startBroker } from ${JSON.stringify(join(import.meta.dirname, 'index.ts'))}
     const brokers = await Promise.all([startBroker({ topics: { a: 1 } }), startBroker()])
@@ -105,11 +105,11 @@ test('a process that closes its brokers ends by itself, and says nothing', () =>
     timeout: 60_000,
   })
   assert.deepEqual({ status, stderr, stdout }, { status: 0, stderr: '', stdout: '' })
-  assert.deepEqual(temporaryDirectories(), before)
+  assert.deepEqual(temporary.names(), [])
 })
 
 test('settings and topics that cannot be reject, and leave nothing behind', async () => {
-  const before = temporaryDirectories()
+  using temporary = emptyTemporaryDirectory()
   await assert.rejects(startBroker({ overrides: { 'num.partitions': 'many' } }), StartError)
   await assert.rejects(startBroker({ topics: { 'no/name': 1 } }), /topic no\/name could not be created/)
   await assert.rejects(startBroker({ topics: { none: 0 } }), StartError)
@@ -117,7 +117,7 @@ test('settings and topics that cannot be reject, and leave nothing behind', asyn
   const overrides = { listeners: `PLAINTEXT://127.0.0.1:${broker.port}` }
   await assert.rejects(startBroker({ overrides }), /listeners: .*another program listens there/)
   await broker.close()
-  assert.deepEqual(temporaryDirectories(), before)
+  assert.deepEqual(temporary.names(), [])
 })
 
 test('a broker whose directory fails stops itself and says so', async () => {
@@ -139,8 +139,19 @@ test('a broker whose directory fails stops itself and says so', async () => {
   assert.equal(existsSync(broker.directory), false)
 })
 
-function temporaryDirectories(): string[] {
-  return readdirSync(tmpdir()).filter(name => /^millrace-\w{6}$/.test(name))
+/** Others on this machine make directories too: until disposed of, ours and our children's are made in this one. */
+function emptyTemporaryDirectory() {
+  const before = process.env.TMPDIR
+  const path = mkdtempSync(join(tmpdir(), 'millrace-testing-'))
+  process.env.TMPDIR = path
+  return {
+    names: () => readdirSync(path),
+    [Symbol.dispose]() {
+      if (before === undefined) delete process.env.TMPDIR
+      else process.env.TMPDIR = before
+      rmSync(path, { recursive: true })
+    },
+  }
 }
 
 /** Lets the next write to an open file of this process fail: its descriptor then belongs to one that is open for reading. */
