@@ -40,6 +40,11 @@ export class Client {
     this.#cluster.close()
   }
 
+  /** Closes all connections at once: what producers hold is lost, and groups find out by their session timeouts. */
+  destroy(): void {
+    this.#cluster.close()
+  }
+
   /** Closes with the defaults, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()

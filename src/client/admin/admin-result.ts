@@ -57,9 +57,18 @@ export async function eachResource<T, R>(
 ): Promise<Outcomes<T, R>> {
   const outcomes: Outcomes<T, R> = new Map()
   let pending = resources
+  /** The answer to an earlier attempt got lost: it may have been carried out. */
+  let isUncertain = false
   try {
     await cluster.retry('the call', timeoutMs, async leftMs => {
-      for (const [resource, outcome] of await attempt(pending, leftMs)) outcomes.set(resource, outcome)
+      const answered = await attempt(pending, leftMs).catch(thrown => {
+        const error = toMillraceError(thrown)
+        isUncertain ||= error.outcomeUnknown
+        throw error
+      })
+      for (const [resource, outcome] of answered) {
+        outcomes.set(resource, isUncertain && outcome instanceof MillraceError ? uncertain(outcome) : outcome)
+      }
       pending = resources.filter(resource => mayPass(outcomes.get(resource)))
       const [first] = pending
       // Thrown so that it is tried again; what there is stays in the results.
@@ -71,6 +80,11 @@ export async function eachResource<T, R>(
     for (const resource of pending) if (!outcomes.has(resource)) outcomes.set(resource, error)
   }
   return outcomes
+}
+
+/** That a topic exists, say, may be because this very call has created it. */
+function uncertain(error: MillraceError): MillraceError {
+  return new MillraceError(error.code, error.message, { ...error, cause: error, outcomeUnknown: true })
 }
 
 function mayPass(outcome: unknown): boolean {

@@ -141,6 +141,18 @@ test('a controller that cannot be reached fails each resource with the reason', 
   assert.match(results[0].error!.message, /broker-\d/)
 })
 
+test('what may have been done by a call whose answer got lost is said to be unknown', async () => {
+  const { admin, cluster, finish } = await adminWorld({})
+  let tries = 0
+  cluster.mischief = request => {
+    if (request.api !== 'CreateTopics') return undefined
+    if (tries++ === 0) return { type: 'close' }
+    return { type: 'answer', body: createAnswer(request, () => ErrorCode.topicAlreadyExists) }
+  }
+  const [result] = await finish(admin.createTopics([{ name: 'a' }]))
+  assert.deepEqual([result.error?.code, result.error?.outcomeUnknown], ['TOPIC_ALREADY_EXISTS', true])
+})
+
 test('topics are deleted by name or id', async () => {
   const { admin, cluster, finish } = await adminWorld({
     DeleteTopics: ({ body }) => ({

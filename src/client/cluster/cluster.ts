@@ -106,7 +106,7 @@ export class Cluster {
       watches.delete(own)
       if (watches.size === 0 && this.#watches.get(topic) === watches) {
         this.#watches.delete(topic)
-        this.metadata.forgetTopic(topic)
+        if (this.#allTopicsWatches === 0) this.metadata.forgetTopic(topic)
       }
     }
   }

@@ -150,7 +150,11 @@ export class AssignedPartition {
     while (records.length < maxRecords && this.hasReady) {
       const { chunk } = this.#buffer[0]
       const taken = chunk.take(this.#position.offset, maxRecords - records.length)
-      if (!Array.isArray(taken)) return taken
+      // Records in front of a fault come first; the fault stays.
+      if (!Array.isArray(taken)) {
+        if (records.length > 0) break
+        return taken
+      }
       for (const record of taken) records.push(record)
       // A chunk may begin before the position: a batch is fetched whole.
       if (chunk.position > this.#position.offset) {

@@ -353,6 +353,49 @@ test('a batch with a wrong checksum is reported, again and again, until it is pa
   assert.deepEqual(await offsetsWithin(consumer, finish, 300), [2])
 })
 
+test('records in front of a batch that cannot be unpacked come first; it is never passed over', async () => {
+  const { consumer, cluster, finish } = await readerWorld([[0]], { checkCrcs: false })
+  const broken = sampleBatch([1, 2], { codec: 1 })
+  broken.fill(0xff, 61)
+  const tooMany = sampleBatch([3])
+  tooMany.writeInt32BE(5, 57)
+  for (const batch of [broken, tooMany, sampleBatch([4])]) cluster.log('orders').put(batch)
+  consumer.assign([partition])
+  assert.equal((await finish(consumer.poll()))[0].nextOffset, 1)
+  for (let i = 0; i < 2; i++) {
+    const error = await finish(failure(consumer.poll({ timeoutMs: 10_000 })))
+    assert.match(error.message, /orders-0: the batch at offset 1 cannot be read/)
+  }
+  consumer.seek(partition, 3)
+  assert.equal((await finish(consumer.poll()))[0].nextOffset, 4, 'the record that is there')
+  assert.match((await finish(failure(consumer.poll()))).message, /the records of the batch are malformed/)
+  consumer.seek(partition, 4)
+  assert.deepEqual(await offsetsWithin(consumer, finish, 300), [4])
+})
+
+test('a fault in one partition does not take records of another', async () => {
+  const { consumer, cluster, finish } = await readerWorld([[0]], { checkCrcs: false })
+  cluster.growTopic('orders', 2)
+  const broken = sampleBatch([0], { codec: 1 })
+  broken.fill(0xff, 61)
+  cluster.log('orders', 1).put(broken)
+  consumer.assign([partition, { topic: 'orders', partition: 1 }])
+  const seen: string[] = []
+  for (let i = 0; i < 4; i++) {
+    const outcome = await finish(consumer.poll({ timeoutMs: 600 }).catch((error: MillraceError) => error.code))
+    if (typeof outcome === 'string') seen.push(outcome)
+    else for (const batch of outcome) seen.push(`records of ${batch.partition}`)
+  }
+  assert.deepEqual(seen.sort(), ['CORRUPT_MESSAGE', 'records of 0'])
+})
+
+test('a consumer that was stopped goes on when it is asked to', async () => {
+  const { consumer, finish } = await readerWorld([[0]])
+  consumer.assign([partition])
+  consumer.stop()
+  assert.equal((await finish(consumer.poll())).length, 1)
+})
+
 test('a topic that may not be read is an error, and read once it may', async () => {
   const { consumer, cluster, finish } = await readerWorld([[0]])
   cluster.mischief = first('Fetch', fetchAnswer({ errorCode: ErrorCode.topicAuthorizationFailed }))
@@ -578,13 +621,12 @@ test('a client that is closed closes what it made, in good order', async () => {
   await assert.rejects(client.producer().send({ topic: 'orders', value: 'y' }), { code: 'CLOSED' })
 })
 
-test('a closed client ends everything that is under way', async () => {
+test('a client that is destroyed ends everything that is under way', async () => {
   const { consumer, client, world, finish } = await readerWorld([])
   consumer.assign([partition])
   const polled = consumer.poll({ timeoutMs: 60_000 })
   await world.advance(1000)
-  const closed = client.close()
+  client.destroy()
   assert.deepEqual(await finish(polled), [])
-  await finish(closed)
   await assert.rejects(consumer.poll(), { code: 'CLOSED' })
 })

@@ -4,7 +4,7 @@ import type { OffsetToCommit } from '../cluster/group-offsets.ts'
 import type { TopicPartition } from '../cluster/leader-requests.ts'
 import type { OffsetSpec } from '../cluster/list-offsets.ts'
 import { Closing, WakeUps, within } from '../cluster/waiting.ts'
-import { closedError, invalidArgument, type MillraceError } from '../millrace-error.ts'
+import { closedError, invalidArgument, type MillraceError, toMillraceError } from '../millrace-error.ts'
 import type { AssignedPartition } from './assigned-partition.ts'
 import { Assignment } from './assignment.ts'
 import { Commits } from './commits.ts'
@@ -165,6 +165,7 @@ export class Consumer {
    */
   async poll(options: PollOptions = {}): Promise<readonly ConsumedBatch[]> {
     this.#assertOpen()
+    this.#isStopping = false
     this.#confirmPolled()
     const maxRecords = options.maxRecords ?? this.#config.maxRecords
     const first = await this.#next(maxRecords, options.timeoutMs ?? 1000)
@@ -172,7 +173,7 @@ export class Consumer {
     const batches = [first]
     let count = first.records.length
     while (count < maxRecords) {
-      const batch = this.#handOut.take(maxRecords - count, this.#cluster.nowMs)
+      const batch = this.#takeMore(maxRecords - count)
       if (batch === undefined) break
       batches.push(batch)
       count += batch.records.length
@@ -180,6 +181,16 @@ export class Consumer {
     this.#polled = batches
     this.#fetcher.schedule()
     return batches
+  }
+
+  /** A fault of another partition must not take away what is in hand: it is for the next call. */
+  #takeMore(maxRecords: number): ConsumedBatch | undefined {
+    try {
+      return this.#handOut.take(maxRecords, this.#cluster.nowMs)
+    } catch (error) {
+      this.#fail(toMillraceError(error))
+      return undefined
+    }
   }
 
   /** Batch after batch, until the consumer is closed or stopped. Asking for the next says that the last one is done. */

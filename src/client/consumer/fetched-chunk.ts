@@ -56,6 +56,8 @@ export class FetchedChunk {
   #reader: Pick<RecordReader, 'next' | 'isCorrupt'> | undefined
   /** Of the batch that is being read. */
   #batchEnd = -1
+  /** What keeps this chunk from being read on. */
+  #fault: ChunkFault | undefined
   /** The offset behind what was read. */
   position: number
   /** The leader epoch of what was read last. */
@@ -111,33 +113,35 @@ export class FetchedChunk {
   }
 
   get isExhausted(): boolean {
-    return this.#reader === undefined && this.#at >= this.sizeBytes
+    return this.#reader === undefined && this.#at >= this.sizeBytes && this.#fault === undefined
   }
 
   /**
    * Up to `maxRecords` records from `fromOffset` on that are for applications: none of control batches, and for readers of
-   * committed ones none of aborted transactions. Fewer, even none, only where the chunk ends. Moves `position`.
+   * committed ones none of aborted transactions. Fewer, even none, only where the chunk ends or cannot be read on; a fault
+   * comes when there are no records before it, and again each time. Moves `position`.
    */
   take(fromOffset: number, maxRecords: number): Record[] | ChunkFault {
     const records: Record[] = []
-    while (records.length < maxRecords) {
+    while (records.length < maxRecords && this.#fault === undefined) {
       if (this.#reader === undefined) {
         if (this.#at >= this.sizeBytes) break
-        const opened = this.#openNext(fromOffset)
-        if (opened !== undefined) return opened
+        this.#fault = this.#openNext(fromOffset)
         continue
       }
       const record = this.#reader.next()
-      if (record === undefined) {
-        if (this.#reader.isCorrupt) return fault(this.position, 'the records of the batch are malformed')
-        this.#reader = undefined
-        this.position = this.#batchEnd
-      } else if (record.offset >= fromOffset) {
+      if (record !== undefined) {
+        if (record.offset < fromOffset) continue
         records.push(record)
         this.position = record.offset + 1
+      } else if (this.#reader.isCorrupt) {
+        this.#fault = fault(this.position, 'the records of the batch are malformed')
+      } else {
+        this.#reader = undefined
+        this.position = this.#batchEnd
       }
     }
-    return records
+    return records.length === 0 && this.#fault !== undefined ? this.#fault : records
   }
 
   /** Opens the next batch for reading, or passes over it. */

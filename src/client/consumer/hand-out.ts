@@ -31,6 +31,7 @@ export class HandOut {
       const records = assigned.take(maxRecords)
       if (!Array.isArray(records)) {
         assigned.dropBuffer()
+        assigned.failed(nowMs, () => giveUpPauseMs)
         throw corrupt(assigned, records.offset, records.reason)
       }
       if (records.length === 0) continue
@@ -76,6 +77,9 @@ export class HandOut {
     for (const { resolve } of done) resolve()
   }
 }
+
+/** How often an application that does not mind is told that a partition cannot go on. */
+const giveUpPauseMs = 5000
 
 function corrupt({ name }: AssignedPartition, offset: number, reason: string): MillraceError {
   const text = `${name}: the batch at offset ${offset} cannot be read: ${reason}. Seek past it, or look at the broker's disk`

@@ -53,7 +53,7 @@ export async function runLibraryProducer(at: Workplace, options: LibraryOptions)
     }
     await Promise.all(calls)
     await bounded(at, 'producer.close', 5000, () => producer.close({ timeoutMs: 5000 }))
-    client.close()
+    client.destroy()
   }
 }
 
@@ -107,7 +107,7 @@ export async function runLibraryReader(at: Workplace, options: LibraryOptions): 
     consumer.assign([{ topic: topic.name, partition, offset: 'earliest' }])
     await readOn(at, consumer, random.between(5, 40))
     await bounded(at, 'consumer.close', 5000, () => consumer.close({ timeoutMs: 5000 }))
-    client.close()
+    client.destroy()
   }
 }
 
@@ -128,7 +128,7 @@ export async function runLibraryMember(
     consumer.subscribe(at.topicNames)
     await readOn(at, consumer, random.between(10, 100))
     if (random.chance(0.8)) await bounded(at, 'consumer.close', 5000, () => consumer.close({ timeoutMs: 5000 }))
-    client.close()
+    client.destroy()
   }
 }
 
