@@ -169,6 +169,7 @@ export class Partition implements PartitionLogListener {
         return answer
       case 'refused':
         item.result.recordErrors = recordErrorsOf(answer.recordErrors)
+        if (!saysNothingOfTheLog.has(answer.errorCode)) item.result.logStartOffset = log.logStartOffset
         decide(item, answer.errorCode, answer.message ?? null)
         return undefined
       case 'duplicate':
@@ -275,6 +276,13 @@ export class Partition implements PartitionLogListener {
     for (const watcher of this.#watchers) watcher.partitionChanged()
   }
 }
+
+/** Refusals with which Kafka does not tell where the log starts. */
+const saysNothingOfTheLog: ReadonlySet<ErrorCode> = new Set([
+  ErrorCode.corruptMessage,
+  ErrorCode.messageTooLarge,
+  ErrorCode.kafkaStorageError,
+])
 
 function answerReached(list: ProduceItem[], end: number): void {
   let count = 0

@@ -18,9 +18,15 @@ import {
   valuesOf,
 } from './requests.ts'
 
+const { none } = ErrorCode
+
 /** What requests find on a broker. */
 export interface World {
   readonly client: RawClient
+  /** What a topic or group of that name is called here. */
+  named(name: string): string
+  /** Creates a topic that can be used when this resolves. */
+  createTopic: typeof createTopic
   readonly clusterId: string
   readonly nodeId: number
   readonly port: number
@@ -30,18 +36,34 @@ export interface World {
   readonly groupId: string
 }
 
-export async function makeWorld(client: RawClient, port: number): Promise<World> {
-  const orders = await createTopic(client, 'orders', { partitions: 2 })
+export async function makeWorld(
+  client: RawClient,
+  port: number,
+  surroundings: Pick<World, 'named' | 'createTopic'> = { named: name => name, createTopic },
+): Promise<World> {
+  const { named } = surroundings
+  const orders = await surroundings.createTopic(client, named('orders'), { partitions: 2 })
   await append(client, orders, ['one', 'two'])
   await append(client, orders, ['three'])
   const { clusterId, brokers } = await client.call(api.metadata, 12, { topics: [] })
-  await client.call(api.findCoordinator, 0, { key: 'typical' })
-  const { groupId, memberId, generationId } = await soleMember(client, 'typical')
+  await untilCoordinated(client, named('typical'))
+  const { groupId, memberId, generationId } = await soleMember(client, named('typical'), { topics: [orders.topic] })
   await client.call(api.offsetCommit, 9, {
     ...{ groupId, memberId, generationIdOrMemberEpoch: generationId },
-    topics: [{ name: 'orders', partitions: [{ partitionIndex: 0, committedOffset: 2, committedMetadata: 'two' }] }],
+    topics: [{ name: orders.topic, partitions: [{ partitionIndex: 0, committedOffset: 2, committedMetadata: 'two' }] }],
   })
-  return { client, clusterId: clusterId!, nodeId: brokers[0].nodeId, port, orders, groupId }
+  return { client, ...surroundings, clusterId: clusterId!, nodeId: brokers[0].nodeId, port, orders, groupId }
+}
+
+/** Kafka creates the groups' topic when it is first asked, and answers before it has. */
+export async function untilCoordinated(client: RawClient, groupId: string): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    const { errorCode } = await client.call(api.findCoordinator, 0, { key: groupId })
+    const { errorCode: fetchError } = await client.call(api.offsetFetch, 7, { groupId, topics: null })
+    if (errorCode === none && fetchError === none) return
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+  assert.fail('no coordinator')
 }
 
 /** One API with a request that its clients send often, and what makes sense as an answer. */
@@ -66,15 +88,13 @@ function typical<Q extends Fields, A extends Fields>(
   }
 }
 
-const { none } = ErrorCode
-
 /** The topic as a version names it. */
-function named(version: number, firstWithIds: number, { topic, topicId }: Required<Place>) {
+function topicAs(version: number, firstWithIds: number, { topic, topicId }: Required<Place>) {
   return version >= firstWithIds ? { topicId } : { name: topic }
 }
 
 async function freshTopic(world: World, api: string, version: number): Promise<Required<Place>> {
-  return await createTopic(world.client, `${api}-${version}`)
+  return await world.createTopic(world.client, world.named(`${api}-${version}`))
 }
 
 export const typicalRequests: readonly Typical[] = [
@@ -147,12 +167,12 @@ export const typicalRequests: readonly Typical[] = [
   ),
   typical(
     api.offsetCommit,
-    (version, { orders }) => ({
-      groupId: `offset-commit-${version}`,
+    (version, { orders, named }) => ({
+      groupId: named(`offset-commit-${version}`),
       memberId: '',
       topics: [
         {
-          ...named(version, 10, orders),
+          ...topicAs(version, 10, orders),
           partitions: [{ partitionIndex: 1, committedOffset: 5, committedMetadata: 'note' }],
         },
       ],
@@ -165,7 +185,7 @@ export const typicalRequests: readonly Typical[] = [
   typical(
     api.offsetFetch,
     (version, { groupId, orders }) => {
-      const topic = { ...named(version, 10, orders), partitionIndexes: [0, 1] }
+      const topic = { ...topicAs(version, 10, orders), partitionIndexes: [0, 1] }
       if (version >= 8) return { groups: [{ groupId, topics: [topic] }] }
       return { groupId, topics: [{ name: orders.topic, partitionIndexes: [0, 1] }] }
     },
@@ -192,7 +212,7 @@ export const typicalRequests: readonly Typical[] = [
   ),
   typical(
     api.joinGroup,
-    (version, { orders }) => joinBody(`join-group-${version}`, { version, topics: [orders.topic] }),
+    (version, { orders, named }) => joinBody(named(`join-group-${version}`), { version, topics: [orders.topic] }),
     ({ errorCode, memberId, generationId, members, leader, protocolType, protocolName }, version) => {
       assert.match(memberId, /^raw-/)
       if (version >= 4) {
@@ -214,13 +234,13 @@ export const typicalRequests: readonly Typical[] = [
   ),
   typical(
     api.heartbeat,
-    async (version, { client }) => await soleMember(client, `heartbeat-${version}`),
+    async (version, { client, named }) => await soleMember(client, named(`heartbeat-${version}`)),
     ({ errorCode }) => assert.equal(errorCode, none),
   ),
   typical(
     api.leaveGroup,
-    async (version, { client }) => {
-      const { groupId, memberId } = await soleMember(client, `leave-group-${version}`)
+    async (version, { client, named }) => {
+      const { groupId, memberId } = await soleMember(client, named(`leave-group-${version}`))
       return version >= 3 ? { groupId, members: [{ memberId }] } : { groupId, memberId }
     },
     ({ errorCode, members }, version) => {
@@ -233,8 +253,8 @@ export const typicalRequests: readonly Typical[] = [
   ),
   typical(
     api.syncGroup,
-    async (version, { client }) => {
-      const groupId = `sync-group-${version}`
+    async (version, { client, named }) => {
+      const groupId = named(`sync-group-${version}`)
       const { memberId, generationId } = await join(client, groupId)
       return {
         ...{ groupId, memberId, generationId },
@@ -289,17 +309,17 @@ export const typicalRequests: readonly Typical[] = [
   ),
   typical(
     api.createTopics,
-    version => ({
+    (version, { named }) => ({
       topics: [
         {
-          ...{ name: `create-topics-${version}`, numPartitions: 2, replicationFactor: 1, assignments: [] },
+          ...{ name: named(`create-topics-${version}`), numPartitions: 2, replicationFactor: 1, assignments: [] },
           configs: [{ name: 'retention.ms', value: '1000' }],
         },
       ],
     }),
-    ({ topics }, version) => {
+    ({ topics }, version, { named }) => {
       const [{ errorCode, name, topicId, numPartitions, replicationFactor, configs }] = topics
-      assert.deepEqual([errorCode, name], [none, `create-topics-${version}`])
+      assert.deepEqual([errorCode, name], [none, named(`create-topics-${version}`)])
       assert.equal(topicId === zeroUuid, version < 7)
       assert.deepEqual([numPartitions, replicationFactor], version >= 5 ? [2, 1] : [-1, -1])
       const retention = configs?.find(config => config.name === 'retention.ms')
@@ -313,10 +333,10 @@ export const typicalRequests: readonly Typical[] = [
       const timeoutMs = 10_000
       return version >= 6 ? { topics: [{ name: null, topicId }], timeoutMs } : { topicNames: [topic], timeoutMs }
     },
-    ({ responses }, version) => {
+    ({ responses }, version, { named }) => {
       assert.deepEqual(
         responses.map(one => [one.name, one.errorCode]),
-        [[`delete-topics-${version}`, none]],
+        [[named(`delete-topics-${version}`), none]],
       )
     },
   ),
@@ -387,14 +407,14 @@ export const typicalRequests: readonly Typical[] = [
       timeoutMs: 10_000,
       validateOnly: false,
     }),
-    ({ results }, version) => {
-      assert.deepEqual(results, [{ name: `create-partitions-${version}`, errorCode: none, errorMessage: null }])
+    ({ results }, version, { named }) => {
+      assert.deepEqual(results, [{ name: named(`create-partitions-${version}`), errorCode: none, errorMessage: null }])
     },
   ),
   typical(
     api.deleteGroups,
-    async (version, { client, orders }) => {
-      const groupId = `delete-groups-${version}`
+    async (version, { client, orders, named }) => {
+      const groupId = named(`delete-groups-${version}`)
       await client.call(api.offsetCommit, 2, {
         groupId,
         memberId: '',
@@ -404,10 +424,10 @@ export const typicalRequests: readonly Typical[] = [
       })
       return { groupsNames: [groupId] }
     },
-    ({ results }, version) => {
+    ({ results }, version, { named }) => {
       assert.deepEqual(
         results.map(one => [one.groupId, one.errorCode]),
-        [[`delete-groups-${version}`, none]],
+        [[named(`delete-groups-${version}`), none]],
       )
     },
   ),
@@ -426,8 +446,8 @@ export const typicalRequests: readonly Typical[] = [
   ),
   typical(
     api.offsetDelete,
-    async (version, { client, orders }) => {
-      const groupId = `offset-delete-${version}`
+    async (version, { client, orders, named }) => {
+      const groupId = named(`offset-delete-${version}`)
       await client.call(api.offsetCommit, 2, {
         groupId,
         memberId: '',

@@ -107,5 +107,5 @@ function resultOf(
       synonyms: body.includeSynonyms ? config.synonyms : [],
       documentation: body.includeDocumentation ? config.documentation : null,
     }))
-  return { ...about, errorCode: ErrorCode.none, errorMessage: null, configs }
+  return { ...about, errorCode: ErrorCode.none, errorMessage: '', configs }
 }

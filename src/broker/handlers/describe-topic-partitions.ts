@@ -28,15 +28,18 @@ export function describeTopicPartitionsHandler(services: BrokerServices): ApiHan
 function handleDescribeTopicPartitions(services: BrokerServices, request: Request): void {
   const body = decode(describeTopicPartitionsRequest, request.apiVersion, request.body)
   const { cursor } = body
-  if (cursor !== null && cursor.partitionIndex < 0) {
-    request.closeConnection('it sent a DescribeTopicPartitions cursor with a negative partition')
+  const names = namesFrom(services, body, cursor)
+  if (cursor !== null && !isGoodCursor(cursor, body, names)) {
+    request.errorCode = ErrorCode.invalidRequest
+    const topics = body.topics.map(({ name }) => failed(name, ErrorCode.invalidRequest))
+    request.reply(describeTopicPartitionsResponse, { throttleTimeMs: request.throttleTimeMs, topics })
     return
   }
   const limit = Math.min(Math.max(1, body.responsePartitionLimit), services.config.maxPartitionsPerAnswer)
   const topics: ReturnType<typeof describe>[] = []
   let left = limit
   let nextCursor: Cursor | null = null
-  for (const name of namesFrom(services, body, cursor)) {
+  for (const name of names) {
     const topic = services.cluster.topicByName(name)
     if (topic === undefined) {
       topics.push(unknown(name))
@@ -67,13 +70,26 @@ function namesFrom(services: BrokerServices, body: DescribeTopicPartitionsReques
   return cursor === null ? names : names.filter(name => name >= cursor.topicName)
 }
 
+/** It names a partition of one of the topics that are asked for. */
+function isGoodCursor(
+  { topicName, partitionIndex }: Cursor,
+  { topics }: DescribeTopicPartitionsRequest,
+  names: readonly string[],
+): boolean {
+  return partitionIndex >= 0 && (topics.length === 0 || names[0] === topicName)
+}
+
 function unknown(name: string) {
   const errorCode = isLegalTopicName(name) ? ErrorCode.unknownTopicOrPartition : ErrorCode.invalidTopicException
+  return { ...failed(name, errorCode), isInternal: isInternalTopic(name) }
+}
+
+function failed(name: string, errorCode: ErrorCode) {
   return {
-    errorCode: errorCode as ErrorCode,
+    errorCode,
     name,
     topicId: zeroUuid,
-    isInternal: isInternalTopic(name),
+    isInternal: false,
     partitions: [] as ReturnType<typeof describePartition>[],
     topicAuthorizedOperations: operationsNotAsked,
   }

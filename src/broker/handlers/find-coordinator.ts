@@ -49,7 +49,12 @@ async function handleFindCoordinator(
   const found = keys.map(key => find(services, request, key, body.keyType))
   request.errorCode = found.find(one => one.errorCode !== ErrorCode.none)?.errorCode ?? ErrorCode.none
   if (isBatch) request.reply(findCoordinatorResponse, { throttleTimeMs: request.throttleTimeMs, coordinators: found })
-  else request.reply(findCoordinatorResponse, { ...found[0], throttleTimeMs: request.throttleTimeMs })
+  else request.reply(findCoordinatorResponse, { ...single(found[0]), throttleTimeMs: request.throttleTimeMs })
+}
+
+/** As Kafka says it in the versions that have one answer. */
+function single(found: Found): Found {
+  return found.errorCode === ErrorCode.none ? { ...found, errorMessage: 'NONE' } : found
 }
 
 function find(services: BrokerServices, request: Request, key: string, type: number): Found {

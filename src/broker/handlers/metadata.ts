@@ -30,6 +30,10 @@ export function metadataHandler(services: BrokerServices): ApiHandler {
 
 function handleMetadata(services: BrokerServices, request: Request): void {
   const body = decode(metadataRequest, request.apiVersion, request.body)
+  if (namesByIdTooEarly(body, request.apiVersion)) {
+    refuse(request, body)
+    return
+  }
   const missing = missingTopics(services, body)
   if (missing.length === 0) answer(services, request, body)
   else
@@ -50,6 +54,28 @@ function missingTopics(services: BrokerServices, body: MetadataRequest): string[
   return names.filter(name => isLegalTopicName(name) && services.cluster.topicByName(name) === undefined)
 }
 
+/** The request has room for ids since version 10, and they may be used since version 12. */
+function namesByIdTooEarly({ topics }: MetadataRequest, version: number): boolean {
+  if (version >= firstVersionWithIds || topics === null) return false
+  return topics.some(topic => topic.topicId !== zeroUuid || topic.name === null)
+}
+
+function refuse(request: Request, { topics }: MetadataRequest): void {
+  const errorCode = ErrorCode.invalidRequest
+  request.errorCode = errorCode
+  request.reply(metadataResponse, {
+    throttleTimeMs: request.throttleTimeMs,
+    brokers: [],
+    topics: topics!.map(({ name, topicId }) => ({ errorCode, name: name ?? '', topicId, partitions: [] })),
+  })
+}
+
+/** Each topic once, however often it is asked for and under which name. */
+function distinct(topics: readonly Answered[]): Answered[] {
+  const keyOf = (one: Answered) => (one.type === 'topic' ? one.topic.topicId : `${one.topicId} ${one.name}`)
+  return [...new Map(topics.map(topic => [keyOf(topic), topic])).values()]
+}
+
 function answer(services: BrokerServices, request: Request, body: MetadataRequest): void {
   const { cluster } = services
   const brokers = cluster
@@ -57,7 +83,7 @@ function answer(services: BrokerServices, request: Request, body: MetadataReques
     .filter(broker => !broker.isFenced)
   const topics = asksForAll(body, request.apiVersion)
     ? [...cluster.topics()].map((topic): Answered => ({ type: 'topic', topic }))
-    : body.topics!.map(topic => find(services, topic, request.apiVersion))
+    : distinct(body.topics!.map(topic => find(services, topic)))
   request.reply(metadataResponse, {
     throttleTimeMs: request.throttleTimeMs,
     brokers,
@@ -72,16 +98,13 @@ function answer(services: BrokerServices, request: Request, body: MetadataReques
 function find(
   services: BrokerServices,
   { name, topicId }: { readonly name: string | null; readonly topicId: Uuid },
-  version: number,
 ): Answered {
-  if (topicId !== zeroUuid && version >= firstVersionWithIds) {
+  if (topicId !== zeroUuid) {
     const topic = services.cluster.topicById(topicId)
     if (topic !== undefined) return { type: 'topic', topic }
     return { type: 'error', errorCode: ErrorCode.unknownTopicId, name: null, topicId }
   }
-  if (topicId !== zeroUuid || name === null) {
-    return { type: 'error', errorCode: ErrorCode.invalidRequest, name: name ?? '', topicId }
-  }
+  if (name === null) return { type: 'error', errorCode: ErrorCode.invalidRequest, name: '', topicId }
   const topic = services.cluster.topicByName(name)
   if (topic !== undefined) return { type: 'topic', topic }
   const errorCode = isLegalTopicName(name) ? ErrorCode.unknownTopicOrPartition : ErrorCode.invalidTopicException
@@ -91,7 +114,10 @@ function find(
 function describe(answered: Answered, brokers: readonly NodeView[], withOperations: boolean, version: number) {
   if (answered.type === 'error') {
     const { errorCode, name, topicId } = answered
-    return { errorCode, name, topicId, isInternal: name !== null && isInternalTopic(name), partitions: [] }
+    return {
+      ...{ errorCode, name, topicId, isInternal: name !== null && isInternalTopic(name), partitions: [] },
+      topicAuthorizedOperations: withOperations && name !== null ? topicOperations : operationsNotAsked,
+    }
   }
   const { topic } = answered
   const partitions = []

@@ -19,6 +19,9 @@ import { isInternalTopic } from '../topic-names.ts'
 /** Clients of this name may write to internal topics, as in Kafka. */
 const adminClientId = '__admin_client'
 
+/** The time is for replication; in Kafka the leader's own append is done before it counts. */
+const shortestTimeoutMs = 1000
+
 type ProduceBody = ReturnType<typeof decode<(typeof produceRequest)['fields']>>
 
 interface TopicResult {
@@ -56,7 +59,7 @@ function handleProduce(services: BrokerServices, request: Request): void {
     }
   }
   if (!produce.isDecided && body.acks !== 0) {
-    const atMs = request.receivedAt.monotonicMs + Math.max(0, body.timeoutMs)
+    const atMs = request.receivedAt.monotonicMs + Math.max(shortestTimeoutMs, body.timeoutMs)
     produce.deadline = services.deadlines.add(atMs, () => {
       for (const item of items) decide(item, ErrorCode.requestTimedOut)
     })
@@ -80,8 +83,10 @@ function begin(services: BrokerServices, topic: { name: string; topicId: string 
   const partition: Partition | undefined = usesIds
     ? services.partitions.byId(topic.topicId, index)
     : services.partitions.byName(topic.name, index)
-  if (partition === undefined) decide(item, usesIds ? ErrorCode.unknownTopicId : ErrorCode.unknownTopicOrPartition)
-  else if (isInternalTopic(partition.topic) && request.clientId !== adminClientId) {
+  if (partition === undefined) {
+    const isUnknownId = usesIds && services.cluster.topicById(topic.topicId) === undefined
+    decide(item, isUnknownId ? ErrorCode.unknownTopicId : ErrorCode.unknownTopicOrPartition)
+  } else if (isInternalTopic(partition.topic) && request.clientId !== adminClientId) {
     decide(item, ErrorCode.invalidTopicException, `Cannot append to internal topic ${partition.topic}`)
   } else {
     services.metrics.produceRequest(partition.topic)
@@ -119,7 +124,7 @@ function answer(services: BrokerServices, request: Request, acks: number, topics
     return
   }
   request.reply(produceResponse, {
-    responses: topics.map(withLeaders(services, request)),
+    responses: topics.filter(topic => topic.partitionResponses.length > 0).map(withLeaders(services, request)),
     throttleTimeMs: request.throttleTimeMs,
   })
 }

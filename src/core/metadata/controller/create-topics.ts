@@ -178,5 +178,5 @@ function succeeded({ id, name, config, assignments }: NewTopic, state: Controlle
 }
 
 function failed(name: string, { errorCode, message }: ApiError) {
-  return { name, errorCode, errorMessage: message, configs: null }
+  return { name, errorCode, errorMessage: message, configs: [] }
 }

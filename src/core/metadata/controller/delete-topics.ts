@@ -47,20 +47,28 @@ function unknown({ name }: NamedTopic): ApiError {
 
 /** Each topic once; one that is named twice, or by a name and the id of the same topic, is not deleted at all. */
 function uniqueTopics(named: readonly NamedTopic[], state: ControllerState) {
-  const groups = Map.groupBy(named, topic => `${topic.name} ${topic.topicId}`)
-  const timesOf = new Map<Uuid, number>()
-  for (const [topic] of groups.values()) {
-    const id = find(topic, state)?.id
-    if (id !== undefined) timesOf.set(id, (timesOf.get(id) ?? 0) + 1)
+  const unique: { readonly topic: NamedTopic; readonly error: ApiError | undefined }[] = []
+  const found = new Map<Uuid, NamedTopic[]>()
+  for (const same of Map.groupBy(named, topic => `${topic.name} ${topic.topicId}`).values()) {
+    const [topic] = same
+    const error = namingError(same)
+    const id = error ? undefined : find(topic, state)?.id
+    if (id === undefined) unique.push({ topic, error })
+    else found.set(id, [...(found.get(id) ?? []), topic])
   }
-  return [...groups.values()].map(same => ({ topic: same[0], error: namingError(same, timesOf, state) }))
+  for (const [topicId, topics] of found) {
+    const [topic] = topics
+    if (topics.length === 1) unique.push({ topic, error: undefined })
+    else {
+      const { name } = state.metadata.topicById(topicId)!
+      const message = 'The provided topic name maps to an ID that was already supplied.'
+      unique.push({ topic: { name, topicId }, error: apiError(ErrorCode.invalidRequest, message) })
+    }
+  }
+  return unique
 }
 
-function namingError(
-  same: readonly NamedTopic[],
-  timesOf: ReadonlyMap<Uuid, number>,
-  state: ControllerState,
-): ApiError | undefined {
+function namingError(same: readonly NamedTopic[]): ApiError | undefined {
   const [topic] = same
   const hasId = topic.topicId !== zeroUuid
   if (topic.name !== null && hasId) {
@@ -69,9 +77,6 @@ function namingError(
   if (topic.name === null && !hasId) {
     return apiError(ErrorCode.invalidRequest, 'Neither topic name nor id were specified.')
   }
-  if (same.length > 1)
-    return apiError(ErrorCode.invalidRequest, hasId ? 'Duplicate topic id.' : 'Duplicate topic name.')
-  const found = find(topic, state)
-  if (!found || timesOf.get(found.id) === 1) return undefined
-  return apiError(ErrorCode.invalidRequest, 'The provided topic name maps to an ID that was already supplied.')
+  if (same.length === 1) return undefined
+  return apiError(ErrorCode.invalidRequest, hasId ? 'Duplicate topic id.' : 'Duplicate topic name.')
 }

@@ -32,7 +32,7 @@ export function decideUpdateFeatures(
     }
   }
   if (!validateOnly) draft.add(...records)
-  const results = featureUpdates.map(({ feature }) => ({ feature, errorCode: ErrorCode.none, errorMessage: null }))
+  const results = featureUpdates.map(({ feature }) => ({ feature, errorCode: ErrorCode.none, errorMessage: 'NONE' }))
   const response = { throttleTimeMs: 0, errorCode: ErrorCode.none, errorMessage: null, results }
   return draft.reply(command, { type: command.type, response })
 }

@@ -1,0 +1,56 @@
+import type { Difference } from './compare.ts'
+
+/** Where Millrace means to answer otherwise than Kafka, and why. The reasons are in docs/kafka-compatibility.md. */
+const deliberate: readonly {
+  readonly scenario?: RegExp
+  readonly label?: RegExp
+  readonly path: RegExp
+  readonly reason: string
+}[] = [
+  {
+    scenario: /^Produce: (batches|codecs)/,
+    label: /said to be|codec|damaged/,
+    path: /\.errorCode$/,
+    reason: 'what cannot be unpacked is an INVALID_RECORD; Kafka says UNKNOWN_SERVER_ERROR',
+  },
+  {
+    scenario: /^Produce: codecs/,
+    label: /offsets with a gap|what is stored/,
+    path: /./,
+    reason: 'a compressed batch with gaps is stored with consecutive offsets; Kafka means to, and fails',
+  },
+  {
+    scenario: /^Produce/,
+    path: /\.errorMessage$/,
+    reason: 'every refusal says why; Kafka only where single records are at fault',
+  },
+  {
+    scenario: /^Produce/,
+    label: /^the same (partition|topic) twice$/,
+    path: /./,
+    reason: 'each is stored and answered; Kafka takes the last and drops the others',
+  },
+  {
+    scenario: /^Metadata/,
+    label: /: neither$/,
+    path: /./,
+    reason: 'a topic that has neither name nor id is an INVALID_REQUEST of its own; Kafka fails on it',
+  },
+  {
+    scenario: /^DescribeTopicPartitions/,
+    label: /^unknown and illegal$/,
+    path: /./,
+    reason: 'an illegal name has its own error; Kafka fails the request with UNKNOWN_SERVER_ERROR',
+  },
+  { path: /^\.apiKeys\.(length|has)$/, reason: 'transactions, share groups and other APIs are not offered yet' },
+  {
+    path: /\.configs\[min\.insync\.replicas\]\.(configSource|synonyms.*)$/,
+    reason: 'Kafka sets it for the cluster when it turns on eligible leader replicas, which are off here',
+  },
+]
+
+export function reasonFor({ scenario, label, path }: Difference): string | undefined {
+  return deliberate.find(
+    one => (one.scenario?.test(scenario) ?? true) && (one.label?.test(label) ?? true) && one.path.test(path),
+  )?.reason
+}
