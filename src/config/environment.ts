@@ -8,7 +8,7 @@ export interface EnvironmentSettings {
 }
 
 /** Variables with our prefix that are not settings of a broker. */
-const otherVariables = new Set(['MILLRACE_PROFILE', 'MILLRACE_CONFIG'])
+const otherVariables = new Set(['MILLRACE_PROFILE', 'MILLRACE_CONFIG', 'MILLRACE_BOOTSTRAP'])
 
 /** What Kubernetes puts into every pod for a service named `kafka` or `millrace`. */
 const serviceLink = /_(?:SERVICE_HOST|SERVICE_PORT(?:_.*)?|PORT(?:_\d+_(?:TCP|UDP)(?:_.*)?)?)$/

@@ -59,7 +59,7 @@ async function recordsOf(topic: string, ...flags: string[]): Promise<Record<stri
 
 test('topics are created, listed, described, altered and deleted', async () => {
   const created = await millrace(['topic', 'create', 'life', '--partitions', '2', '--config', 'retention.ms=5000'])
-  assert.deepEqual(created, { code: 0, stdout: 'life created: 2 partitions, 1 replicas each.\n', stderr: '' })
+  assert.deepEqual(created, { code: 0, stdout: 'life created: 2 partitions, 1 replica each.\n', stderr: '' })
   const again = await millrace(['topic', 'create', 'life'])
   assert.equal(again.code, 1)
   assert.match(again.stderr, /^topic life: TOPIC_ALREADY_EXISTS.*\n$/)

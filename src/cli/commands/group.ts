@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Admin, CommittedOffset, TopicPartition } from '../../client/index.ts'
 import { confirm } from '../confirm.ts'
 import { addConnectFlags, type ConnectFlags, collect, wholeNumber, withClient } from '../connect.ts'
-import { CommandFailure, ExitCode, print, table } from '../output.ts'
+import { CommandFailure, countOf, ExitCode, print, table } from '../output.ts'
 
 export function addGroup(program: Command): void {
   const group = program.command('group').description('List, describe, reset and delete consumer groups.')
@@ -59,7 +59,7 @@ async function describe(groupIds: string[], flags: ConnectFlags): Promise<void> 
     for (const described of await admin.describeGroups(groupIds)) {
       if (described.error !== undefined) throw described.error
       const { groupId, state, assignor, coordinator, members } = described
-      const committed = (await admin.listGroupOffsets(groupId)).filter(one => one.offset >= 0)
+      const committed = await committedOffsets(admin, groupId)
       if (state === 'Dead' && committed.length === 0) throw new CommandFailure(`there is no group ${groupId}`)
       const ends = await find(admin, committed, 'latest')
       const ownerOf = (one: TopicPartition) =>
@@ -92,6 +92,12 @@ async function describe(groupIds: string[], flags: ConnectFlags): Promise<void> 
   })
 }
 
+/** What the group has committed, in the order of topics and partitions. */
+async function committedOffsets(admin: Admin, groupId: string): Promise<CommittedOffset[]> {
+  const offsets = (await admin.listGroupOffsets(groupId)).filter(one => one.offset >= 0)
+  return offsets.sort((a, b) => (a.topic === b.topic ? a.partition - b.partition : a.topic < b.topic ? -1 : 1))
+}
+
 interface ShownGroup {
   readonly groupId: string
   readonly state: string
@@ -109,7 +115,7 @@ interface ShownGroup {
 }
 
 function textOfGroup({ groupId, state, assignor, coordinator, members, offsets }: ShownGroup): string {
-  const head = `${groupId}: ${state}, ${members.length} members${assignor ? `, assignor ${assignor}` : ''}, coordinator ${coordinator}`
+  const head = `${groupId}: ${state}, ${countOf(members.length, 'member')}${assignor ? `, assignor ${assignor}` : ''}, coordinator ${coordinator}`
   if (offsets.length === 0) return `${head}\nNothing is committed.`
   const rows = offsets.map(one => [one.topic, one.partition, one.committed, one.end, one.lag, one.member])
   return `${head}\n${table(['topic', 'partition', 'committed', 'end', 'lag', 'member'], rows)}`
@@ -144,7 +150,7 @@ async function reset(groupId: string, flags: ResetFlags): Promise<void> {
   const target = targetOf(flags)
   await withClient(flags, async client => {
     const admin = client.admin()
-    const committed = (await admin.listGroupOffsets(groupId)).filter(one => one.offset >= 0)
+    const committed = await committedOffsets(admin, groupId)
     const partitions = await partitionsOf(admin, committed, flags.topic)
     if (partitions.length === 0)
       throw new CommandFailure(`${groupId} has committed nothing: say --topic`, ExitCode.usage)

@@ -6,7 +6,7 @@ import { nodeIo } from '../../io/node/node-io.ts'
 import { dump } from '../../storage/dump/dump.ts'
 import { type Problem, type VerifyResult, verify } from '../../storage/dump/verify.ts'
 import { dumpPrinter } from '../dump-text.ts'
-import { CommandFailure, ExitCode, print, printLine } from '../output.ts'
+import { CommandFailure, countOf, ExitCode, print, printLine } from '../output.ts'
 
 const dumpHelp = `
 A path is a file, a partition's directory, or a log directory. Nothing is changed; a broker may be running.
@@ -72,8 +72,8 @@ async function runVerify(paths: string[], flags: { readonly json?: true }): Prom
       problems: verifiedOf(path, result).problems,
     }
     print(summary, flags.json, one => {
-      const checked = `${one.partitions} ${one.partitions === 1 ? 'partition' : 'partitions'}, ${one.bytes} bytes of batches`
-      return `${path}: ${one.problems === 0 ? 'all is well' : `${one.problems} problems`} (${checked})`
+      const checked = `${countOf(one.partitions, 'partition')}, ${one.bytes} bytes of batches`
+      return `${path}: ${one.problems === 0 ? 'all is well' : countOf(one.problems, 'problem')} (${checked})`
     })
   }
   if (problems > 0) process.exitCode = ExitCode.failed

@@ -63,7 +63,7 @@ function banner({ broker, adminPort }: RunningBroker, loaded: LoadedConfig): str
   ]
   if (adminListener !== undefined) lines.push(`  metrics    http://${adminListener.host}:${adminPort}/metrics`)
   if (loaded.isDevelopment) {
-    lines.push('  profile    development: internal topics with one replica, data folder formatted when it is empty')
+    lines.push('  profile    development: formats an empty data folder, one replica of all')
   }
   lines.push('', 'Try, in another terminal:', ...suggestions(first), '', 'Ctrl-C stops it.', '')
   return `${lines.join('\n')}\n`

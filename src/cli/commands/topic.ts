@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { confirm } from '../confirm.ts'
 import { addConnectFlags, type ConnectFlags, collect, keyValues, only, wholeNumber, withClient } from '../connect.ts'
-import { CommandFailure, ExitCode, print, table } from '../output.ts'
+import { CommandFailure, countOf, ExitCode, print, table } from '../output.ts'
 
 export function addTopic(program: Command): void {
   const topic = program.command('topic').description('Create, list, describe, alter and delete topics.')
@@ -65,7 +65,8 @@ async function create(name: string, flags: CreateFlags): Promise<void> {
     print(
       { name, created: true, topicId, partitions, replicationFactor },
       flags.json,
-      one => `${name} created: ${one.partitions} partitions, ${one.replicationFactor} replicas each.`,
+      one =>
+        `${name} created: ${countOf(one.partitions, 'partition')}, ${countOf(one.replicationFactor, 'replica')} each.`,
     )
   })
 }
