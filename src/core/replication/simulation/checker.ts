@@ -22,7 +22,6 @@ export interface Reached {
   shrinks: number
   expansions: number
   losses: number
-  frozen: number
 }
 
 /**
@@ -44,7 +43,6 @@ export class Checker {
     shrinks: 0,
     expansions: 0,
     losses: 0,
-    frozen: 0,
   }
   readonly #world: World
   /** Leaders of older epochs lack nothing that counts, but may still hold what is lost. */
@@ -53,6 +51,8 @@ export class Checker {
   /** By place (epoch and offset) the name of the batch, by name the name of the one before. */
   readonly #nameAt = new Map<string, string>()
   readonly #leaders = new Map<number, string>()
+  /** Of each broker that leads: how far its followers have fetched in its epoch, each in the life that it knows. */
+  readonly #fetched = new Map<SimBroker, Map<number, number>>()
   /** Of each broker that leads: what was committed when it was elected. */
   readonly #committedBefore = new Map<SimBroker, number>()
 
@@ -72,6 +72,7 @@ export class Checker {
 
   ended(broker: SimBroker): void {
     this.#committedBefore.delete(broker)
+    this.#fetched.delete(broker)
   }
 
   /** What the broker has written in the last life that was registered, and before, may be gone. */
@@ -139,9 +140,10 @@ export class Checker {
 
   answers(broker: SimBroker, fetch: FollowerFetch, verdict: FetchVerdict): void {
     if (verdict.type === 'diverging') this.reached.divergences++
-    if (verdict.type !== 'refused' && fetch.currentLeaderEpoch !== broker.replication?.leaderEpoch) {
-      this.fail(`${broker.id} serves a follower of another leader epoch`)
-    }
+    const isOfEpoch = fetch.currentLeaderEpoch === broker.replication?.leaderEpoch
+    if (verdict.type !== 'read' || !isOfEpoch || broker.broker(fetch.replicaId)?.epoch !== fetch.replicaEpoch) return
+    const before = this.#fetched.get(broker)?.get(fetch.replicaId) ?? 0
+    this.#fetched.get(broker)?.set(fetch.replicaId, Math.max(before, fetch.fetchOffset))
   }
 
   #leads(broker: SimBroker, leaderEpoch: number): void {
@@ -150,6 +152,7 @@ export class Checker {
     const before = this.#leaders.get(leaderEpoch)
     if (before !== undefined) this.fail(`epoch ${leaderEpoch} is led by ${before} and by ${life}`)
     this.#leaders.set(leaderEpoch, life)
+    this.#fetched.set(broker, new Map())
     this.#checkComplete(broker, leaderEpoch)
     this.#checkHighWatermark(broker, leaderEpoch)
     const isCurrent = leaderEpoch === this.#world.controller.state.partition.leaderEpoch
@@ -272,6 +275,11 @@ export class Checker {
     const { rules, controller } = this.#world
     const isr = leader.replication!.isr
     const needed = Math.min(rules.minInsyncReplicas, rules.replicas.length)
+    for (const id of isr) {
+      const fetchedTo = id === leader.id ? batch.lastOffset + 1 : (this.#fetched.get(leader)?.get(id) ?? 0)
+      if (fetchedTo <= batch.lastOffset)
+        this.fail(`${leader.id} commits ${batch.name}, which ${id} has not fetched past`)
+    }
     if (isr.length < needed) this.fail(`${leader.id} commits ${batch.name} with ${isr} in sync`)
     const { partition } = controller.state
     const isInForce = partition.leaderEpoch === leader.replication!.leaderEpoch

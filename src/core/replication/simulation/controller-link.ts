@@ -35,7 +35,7 @@ export class ControllerLink {
       if (isOver || world.isControllerDown) return
       // A controller that was deposed decides nothing.
       const answer = world.random.chance(world.notControllerProbability) ? undefined : world.decide(request)
-      if (world.isLost(`0>${this.#brokerId}`)) return
+      if (world.isLost(`0>${this.#brokerId}`) || world.random.chance(world.lostAnswerProbability)) return
       world.schedule(world.delay(), () => finish(answer))
     })
   }

@@ -42,8 +42,14 @@ export class Driver {
     world.duplicateProbability = random.pick([0, 0.1])
     world.damageProbability = random.pick([0, 0.02])
     world.notControllerProbability = random.pick([0, 0.1])
+    world.lostAnswerProbability = random.pick([0, 0.1, 0.5])
+    for (const broker of world.brokers) broker.metadataDelayMs = random.pick([30, 30, 300, 3000])
     world.writeFailureProbability = random.pick([0, 0, 0.02])
     world.maxDelayMs = random.pick([2, 10, 60])
+    const haltsJoiners = random.pick([0, 0, 0.3])
+    world.proposed = (leader, joining) => {
+      if (!this.#isHealed && random.chance(haltsJoiners)) haltLater(world, leader, joining)
+    }
   }
 
   begin(): void {
@@ -59,6 +65,7 @@ export class Driver {
     world.duplicateProbability = 0
     world.damageProbability = 0
     world.notControllerProbability = 0
+    world.lostAnswerProbability = 0
     world.writeFailureProbability = 0
     world.isControllerDown = false
     world.maxDelayMs = 5
@@ -120,8 +127,21 @@ function restartLater(world: World, broker: SimBroker): void {
 }
 
 function crash(world: World, broker: SimBroker, how: 'kill' | 'power'): void {
+  if (!broker.isUp) return
   broker.crash(how)
   restartLater(world, broker)
+}
+
+/** Who is about to join, or has just joined, ends or is not heard of by its leader any more. */
+function haltLater(world: World, leader: SimBroker, joining: number): void {
+  world.schedule(world.random.between(0, 20), () => {
+    const broker = world.broker(joining)
+    const link = `${joining}>${leader.id}`
+    if (broker === undefined || broker === leader) return
+    if (world.random.chance(0.5)) crash(world, broker, world.random.pick(['kill', 'power']))
+    else world.blocked.add(link)
+    world.schedule(world.random.between(500, 5000), () => world.blocked.delete(link))
+  })
 }
 
 function kill(world: World): void {
@@ -136,7 +156,7 @@ function cutPower(world: World): void {
 
 function cutAllPower(world: World): void {
   if (world.random.chance(0.7)) return
-  for (const broker of world.brokers) if (broker.isUp) crash(world, broker, 'power')
+  for (const broker of world.brokers) crash(world, broker, 'power')
 }
 
 /** Two groups that do not hear one another, or one direction of it. The controller is in one of them. */
@@ -205,7 +225,7 @@ function moveLogStart(world: World): void {
 
 function slowMetadata(world: World): void {
   const broker = world.random.pick(world.brokers)
-  broker.metadataDelayMs = world.random.pick([30, 300, 2000])
+  broker.metadataDelayMs = world.random.pick([30, 300, 3000])
 }
 
 function controllerDown(world: World): void {

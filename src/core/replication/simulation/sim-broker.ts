@@ -12,8 +12,6 @@ import { SimLog } from './sim-log.ts'
 import type { World } from './world.ts'
 import { Writes } from './writes.ts'
 
-export const replicaLagTimeMaxMs = 1200
-
 /** One broker: what outlives its process, and the process with the shell's duties done late, out of order or not at all. */
 export class SimBroker implements BrokersView {
   readonly id: number
@@ -183,7 +181,7 @@ export class SimBroker implements BrokersView {
   #config(): ReplicationConfig {
     return {
       nodeId: this.id,
-      replicaLagTimeMaxMs,
+      replicaLagTimeMaxMs: this.world.lagTimeMaxMs,
       fetchBackoffMs: 50,
       alterBackoffMs: 50,
       flushBeforeAck: this.flushBeforeAck,
@@ -298,6 +296,7 @@ export class SimBroker implements BrokersView {
     const { brokerEpoch } = this
     assert(brokerEpoch !== undefined, 'who leads is registered')
     const broker = { brokerId: this.id, brokerEpoch }
+    this.world.proposed(this, wanted.isr.at(-1)!.brokerId)
     this.#link.ask(
       controller => controller.alterPartition(broker, wanted, this.world.nowMs),
       this.inThisLife(answer => {

@@ -31,9 +31,14 @@ export class World {
   readonly blocked = new Set<string>()
   isControllerDown = false
   notControllerProbability = 0
+  /** Of an answer of the controller, besides what is lost anyway. */
+  lostAnswerProbability = 0
+  /** What happens when a leader asks for other in-sync replicas: the driver's to say. */
+  proposed: (leader: SimBroker, joining: number) => void = () => {}
   /** Of each write. */
   writeFailureProbability = 0
   readonly knowsBoot: boolean
+  readonly lagTimeMaxMs: number
   readonly #queue = new EventQueue()
   readonly #bytes: (readonly SimBatch[])[] = []
   #trace = 0x811c9dc5
@@ -43,6 +48,7 @@ export class World {
     this.random = new SimRandom(seed)
     this.rules = rules
     this.knowsBoot = knowsBoot
+    this.lagTimeMaxMs = this.random.pick([250, 1200])
     this.controller = makeController(rules)
     this.checker = new Checker(this)
     for (const [index, id] of rules.replicas.entries()) {
