@@ -43,7 +43,7 @@ export async function withClient<T>(flags: ConnectFlags, work: (client: Client) 
       await reach(client, bootstrapServers, Math.min(seconds, 5) * 1000)
       return await work(client)
     } finally {
-      client.close()
+      await client.close()
     }
   } catch (error) {
     throw asFailure(error)

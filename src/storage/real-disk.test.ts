@@ -5,11 +5,11 @@ import { test } from 'node:test'
 import { defaultLogConfig } from '../core/log/default-log-config.ts'
 import { nodeIo } from '../io/node/node-io.ts'
 import { type ClaimedDirectory, claimDirectory, formatDirectory } from './directory-claim.ts'
+import { type Problem, verify } from './dump/verify.ts'
 import { append, bytesOf, FaultLog, readAll, topicId } from './fixture.test.ts'
 import { LogDirectories } from './log-directories.ts'
 import type { SegmentedLog } from './segmented-log.ts'
 import { createStorage } from './storage.ts'
-import { verifyDirectory } from './verify.ts'
 
 const config = {
   ...defaultLogConfig,
@@ -78,8 +78,9 @@ test('on a real disk: appends, large and small, cuts, retention, deletion, and a
     assert.ok((await bytesOf(read)).length > 0)
     await second.directories.close({ brokerEpoch: 4 })
     assert.deepEqual([...first.faults.events, ...second.faults.events], [])
-    const problems = []
-    for await (const verified of verifyDirectory(second.io.disk, path)) problems.push(...verified.problems)
+    const problems: Problem[] = []
+    const verified = await verify(second.io.disk, path, problem => problems.push(problem))
+    assert.equal(verified.type, 'verified')
     assert.deepEqual(problems, [])
   } finally {
     rmSync(path, { recursive: true, force: true })
