@@ -24,7 +24,7 @@ for (const compression of ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const) {
   await producer.sendMany(records)
   await producer.close()
 }
-client.close()
+await client.close()
 
 const reading = alone({ bootstrapServers: broker.bootstrapServers })
 const consumer = reading.consumer({ offsetReset: 'earliest' })
@@ -34,7 +34,7 @@ while (values.length < 5) {
   for (const batch of await consumer.poll()) for (const record of batch) values.push(record.value?.toString())
 }
 await consumer.close()
-reading.close()
+await reading.close()
 await broker.close()
 console.log(values.join(' '))
 `

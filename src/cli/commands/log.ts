@@ -79,8 +79,9 @@ async function runVerify(paths: string[], flags: { readonly json?: true }): Prom
   if (problems > 0) process.exitCode = ExitCode.failed
 }
 
-function problemText({ path, position, problem }: Problem): string {
-  return `${path}${position === undefined ? '' : ` at ${position}`}: ${problem}`
+function problemText({ path, position, problem, isMended }: Problem): string {
+  const mended = isMended ? ' (the next start mends it)' : ''
+  return `${path}${position === undefined ? '' : ` at ${position}`}: ${problem}${mended}`
 }
 
 function verifiedOf(path: string, result: VerifyResult): VerifyResult & { readonly type: 'verified' } {

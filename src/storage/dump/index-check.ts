@@ -49,6 +49,7 @@ export class IndexCheck {
     if (offsets !== undefined && this.#offsets === undefined) {
       this.#note('index', undefined, 'the index is damaged, or points beyond the end of the segment')
     }
+    if (offsets === undefined && segmentBytes > 0) this.#note('index', undefined, 'the file is missing')
     const times = this.#read('timeindex')
     this.#times = times && TimeIndex.decode(times)
     if (times !== undefined && this.#times === undefined) this.#note('timeindex', undefined, 'the index is damaged')

@@ -119,8 +119,8 @@ async function verifySegment(
     })
     for (const { position, reason, isFollowed } of damaged) {
       const isTail = !isFollowed && to === Number.POSITIVE_INFINITY
-      const problem = isTail ? `${reason}; nothing whole follows: the next start cuts the log here` : reason
-      report({ path, position, problem })
+      if (isTail) report({ path, position, problem: `${reason}, and nothing whole follows`, isMended: true })
+      else report({ path, position, problem: reason })
     }
     indexes.finish({ nextOffset: end, isDamaged: damaged.length > 0, transactionsFrom, report })
     return { end, bytes: file.sizeBytes, isWhole: damaged.length === 0 }

@@ -38,7 +38,10 @@ async function problemsOf(host: Host, path = '/data'): Promise<string[]> {
   const result = await verify(host.io.disk, path, problem => problems.push(problem))
   assert.equal(result.type, 'verified')
   assert.equal(result.type === 'verified' && result.problems, problems.length)
-  return problems.map(({ path: at, position, problem }) => `${at.slice(6)} ${position ?? '-'}: ${problem}`)
+  return problems.map(
+    ({ path: at, position, problem, isMended }) =>
+      `${at.slice(6)} ${position ?? '-'}: ${problem}${isMended ? ', mended' : ''}`,
+  )
 }
 
 test('what a broker leaves behind is in order', () =>
@@ -83,9 +86,16 @@ test('a torn tail, and a segment that is gone, are told apart', () =>
     last.truncate(last.sizeBytes - 10)
     last.release()
     const torn = await problemsOf(host)
-    assert.match(torn[0], /cut off; nothing whole follows: the next start cuts the log here/)
+    assert.match(torn[0], /cut off, and nothing whole follows, mended/)
     await disk.remove(`${partition}/${segments[1]}`)
     assert.ok((await problemsOf(host)).some(problem => /ends at offset \d+: offsets are missing/.test(problem)))
+  }))
+
+test('what the next start makes anew is told as such, also where it is missing', () =>
+  onHost(options, async host => {
+    await stopped(host)
+    await host.io.disk.remove(file(0, 'index'))
+    assert.deepEqual(await problemsOf(host), [`topic-0/${'0'.repeat(20)}.index -: the file is missing, mended`])
   }))
 
 test('a checkpoint beyond the end of a log is told', () =>

@@ -1,7 +1,7 @@
 import { parsePartitionDirectoryName } from '../../core/log/file-names.ts'
 import type { Disk } from '../../io/disk.ts'
 import { lockFileName, readOffsetCheckpoint } from '../directory-files.ts'
-import { directoryOf, nameOf } from './log-file-kind.ts'
+import { directoryOf, logFileKind, nameOf } from './log-file-kind.ts'
 import { verifyDirectoryFiles } from './verify-directory-files.ts'
 import { verifyPartition } from './verify-partition.ts'
 
@@ -10,6 +10,8 @@ export interface Problem {
   readonly path: string
   readonly position: number | undefined
   readonly problem: string
+  /** The next start makes it good: from the batches, or by cutting a torn tail. */
+  readonly isMended?: true
 }
 
 export interface Verified {
@@ -40,7 +42,7 @@ export async function verify(disk: Disk, path: string, report: (problem: Problem
     let problems = 0
     const count = (problem: Problem) => {
       problems++
-      report(problem)
+      report(isRebuilt(problem.path) ? { ...problem, isMended: true } : problem)
     }
     if (isPartition) {
       const { bytes } = await verifyPartition(disk, path, { cleanedOffset: cleanedOffsetOf(disk, path), report: count })
@@ -65,6 +67,20 @@ export async function verify(disk: Disk, path: string, report: (problem: Problem
     return { type: 'verified', partitions: ends.size, bytes, problems }
   } finally {
     lock?.release()
+  }
+}
+
+/** What is made anew from the batches where it is damaged or does not agree with them. */
+function isRebuilt(path: string): boolean {
+  switch (logFileKind(nameOf(path))) {
+    case 'offsetIndex':
+    case 'timeIndex':
+    case 'transactionIndex':
+    case 'producerSnapshot':
+    case 'leaderEpochs':
+      return true
+    default:
+      return false
   }
 }
 
