@@ -56,7 +56,7 @@ const mayImport: Record<string, readonly string[]> = {
       'client',
       'simulator/io',
     ],
-    ...['node:module', 'node:async_hooks', 'node:crypto'],
+    ...['node:module', 'node:async_hooks', 'node:crypto', 'node:util'],
   ],
   testing: ['base', 'io', 'broker', 'client', 'config', 'io/node', 'node:'],
   cli: ['*'],

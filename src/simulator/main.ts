@@ -1,25 +1,40 @@
-import { drawPlan } from './plan.ts'
-import { runPlan } from './run.ts'
+import { type Command, CommandError, help, parseCommand } from './command-line.ts'
+// Before the tripwire stands: the one loop of every world needs the real turn, and codecs need their native parts.
+import './io/world.ts'
+import { Tripwire } from './tripwire.ts'
 
-const seed = process.argv[process.argv.indexOf('--seed') + 1] ?? '1'
-const from = Number(seed)
-const count = process.argv.includes('--count') ? Number(process.argv[process.argv.indexOf('--count') + 1]) : 1
-for (let i = 0; i < count; i++) {
-  const plan = drawPlan(from + i)
-  const result = await runPlan(plan)
-  console.log(
-    result.seed,
-    result.hash,
-    result.events,
-    Math.round(result.simulatedMs),
-    result.calls,
-    plan.flush,
-    '',
-    result.violationCount,
-  )
-  if (result.violationCount > 0) {
-    for (const { invariant, text } of result.violations) console.log(invariant, text)
-    if (process.argv.includes('--log')) console.log(result.log.slice(-400).join('\n'))
-    process.exitCode = 1
+/** Read before the tripwire stands: what a run may cost is real time. */
+const { uptime, cpuUsage } = process
+const stopwatch = {
+  seconds: () => uptime.call(process),
+  cpuSeconds: () => {
+    const { user, system } = cpuUsage.call(process)
+    return (user + system) / 1e6
+  },
+}
+const [freshSeed] = globalThis.crypto.getRandomValues(new Uint32Array(1))
+
+async function main(): Promise<boolean> {
+  const command: Command = parseCommand(process.argv.slice(2))
+  if (command.type === 'help') {
+    console.log(help)
+    return true
   }
+  // Armed before anything of the broker is loaded. A planted bug is loaded later than that, so there it is not.
+  const tripwire = command.type === 'planted' ? undefined : Tripwire.arm()
+  const hunting = await import('./hunt.ts')
+  return hunting.carryOut(command, {
+    ...stopwatch,
+    freshSeed: freshSeed ?? 0,
+    assertUntouched: () => tripwire?.assertUntouched(),
+    print: text => console.log(text),
+  })
+}
+
+try {
+  if (!(await main())) process.exitCode = 1
+} catch (error) {
+  if (!(error instanceof CommandError)) throw error
+  console.error(`${error.message}\n\n${help}`)
+  process.exitCode = 2
 }

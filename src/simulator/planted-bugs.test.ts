@@ -1,50 +1,54 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { type PlantedBug, withBug } from './planted-bugs.ts'
+import { namesOf } from './io/directory-tree.ts'
+import { type PlantedBug, plantBug, withBug } from './planted-bugs.ts'
 
 const bug: PlantedBug = {
   name: 'names may climb',
   file: 'simulator/io/directory-tree.ts',
   find: "filter(name => name !== '' && name !== '.')",
   replace: "filter(name => name !== '$&')",
+  why: 'a path leads elsewhere',
 }
+const file = 'simulator/io/directory-tree.ts'
 
-/** Runs a program with these modules at hand in a process of its own, since a module is loaded once in each. */
-function runProgram(program: string): { output: string; error: string } {
-  const path = (file: string) => JSON.stringify(join(import.meta.dirname, file))
-  const text = `const { plantBug } = await import(${path('planted-bugs.ts')})
-    const load = () => import(${path('io/directory-tree.ts')})
-    ${program}`
-  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', text], { encoding: 'utf8' })
-  return { output: stdout.trim(), error: stderr }
-}
-
-test('a planted bug is in the code that runs', () => {
-  const program = `const planted = plantBug(${JSON.stringify(bug)})
-    const { namesOf } = await load()
-    planted.assertPlanted()
-    console.log(namesOf('./a//$&/b').join())`
-  assert.equal(runProgram(program).output, '.,a,,b')
+test('a planted bug is in the modules that are imported with it, and in no others', async () => {
+  const planted = plantBug(bug)
+  const sound = namesOf('./a//$&/b').join()
+  const { namesOf: unsound } = (await planted.load(file)) as { namesOf: typeof namesOf }
+  planted.assertPlanted()
+  assert.equal(unsound('./a//$&/b').join(), '.,a,,b')
+  assert.equal(namesOf('./a//$&/b').join(), sound)
+  const again = (await plantBug({ ...bug, name: 'another', replace: 'slice(1)' }).load(file)) as typeof planted & {
+    namesOf: typeof namesOf
+  }
+  assert.equal(again.namesOf('a/b').join(), 'b')
 })
 
-test('a bug that no longer fits fails the run', () => {
-  const stale = { ...bug, find: 'this text is nowhere' }
-  assert.match(runProgram(`plantBug(${JSON.stringify(stale)}); await load()`).error, /BugNotPlanted: .* 0 times/)
-  const ambiguous = { ...bug, find: 'name' }
-  assert.match(runProgram(`plantBug(${JSON.stringify(ambiguous)}); await load()`).error, /BugNotPlanted: .* \d\d times/)
+test('a bug reaches modules that are imported by others', async () => {
+  const planted = plantBug({ ...bug, name: 'deep' })
+  await planted.load('simulator/io/world.ts')
+  planted.assertPlanted()
 })
 
-test('a bug in a file that was loaded before is noticed', () => {
-  const program = `await load(); plantBug(${JSON.stringify(bug)}).assertPlanted()`
-  assert.match(runProgram(program).error, /BugNotPlanted: .* not loaded/)
+test('a bug that no longer fits fails the run', async () => {
+  const stale = plantBug({ ...bug, name: 'stale', find: 'this text is nowhere' })
+  await assert.rejects(stale.load(file), /0 times/)
+  const ambiguous = plantBug({ ...bug, name: 'ambiguous', find: 'name' })
+  await assert.rejects(ambiguous.load(file), /\d\d times/)
+})
+
+test('a bug in a file that nobody loads is noticed', async () => {
+  const planted = plantBug({ ...bug, name: 'unused' })
+  await planted.load('base/uuid.ts')
+  assert.throws(() => planted.assertPlanted(), /was not loaded/)
 })
 
 test('every bug of the lists fits the code as it is', async () => {
-  for (const file of globSync('bugs/*.ts', { cwd: import.meta.dirname })) {
-    const { bugs } = (await import(join(import.meta.dirname, file))) as { bugs: readonly PlantedBug[] }
+  for (const list of globSync('bugs/*.ts', { cwd: import.meta.dirname })) {
+    const { bugs } = (await import(join(import.meta.dirname, list))) as { bugs: readonly PlantedBug[] }
     for (const one of bugs) {
       const source = readFileSync(join(import.meta.dirname, '..', one.file), 'utf8')
       assert.notEqual(withBug(one, source), source, one.name)

@@ -1,6 +1,6 @@
 import { assert } from '../base/assert.ts'
 import { randomUuid, type Uuid } from '../base/uuid.ts'
-import { DiskError, type DiskLock } from '../io/disk.ts'
+import { type Disk, DiskError, type DiskLock } from '../io/disk.ts'
 import {
   lockFileName,
   type MetaProperties,
@@ -68,6 +68,29 @@ export async function formatDirectory(
   path: string,
   properties: { clusterId: string; nodeId: number; directoryId: Uuid },
 ): Promise<void> {
-  context.disk.makeDirectory(path)
+  await makeDurableDirectory(context.disk, path)
   await writeMetaProperties(context.disk, path, properties)
+}
+
+/** Makes a directory and those above it. Their names are durable when this resolves: all that is in them hangs on that. */
+async function makeDurableDirectory(disk: Disk, path: string): Promise<void> {
+  const parents = [parentOf(path)]
+  for (let at = parents[0]; at !== '/' && at !== '.' && disk.status(at) === undefined; at = parents[0])
+    parents.unshift(parentOf(at))
+  disk.makeDirectory(path)
+  for (const parent of parents) await syncIfPermitted(disk, parent)
+}
+
+/** The directories above may be another's. */
+async function syncIfPermitted(disk: Disk, path: string): Promise<void> {
+  try {
+    await disk.syncDirectory(path)
+  } catch (error) {
+    if (!(error instanceof DiskError) || error.code !== 'notPermitted') throw error
+  }
+}
+
+function parentOf(path: string): string {
+  const at = path.replace(/\/+$/, '').lastIndexOf('/')
+  return at < 0 ? '.' : path.slice(0, at) || '/'
 }

@@ -23,8 +23,9 @@ for (const bug of firstSeed === undefined ? [] : bugs) {
     // In a process of its own: a module is loaded once in each.
     const path = (file: string) => JSON.stringify(join(import.meta.dirname, file))
     const program = `const { plantBug } = await import(${path('../../simulator/planted-bugs.ts')})
-      plantBug(${JSON.stringify(bug)})
-      const { run } = await import(${path('simulation/run.ts')})
+      const planted = plantBug(${JSON.stringify(bug)})
+      const { run } = await planted.load('core/raft/simulation/run.ts')
+      planted.assertPlanted()
       for (let tried = 1; tried <= ${maxSeeds}; tried++) {
         try { run(${firstSeed} + tried) } catch (violation) {
           console.log(tried, 'seeds:', violation.message.split('\\n')[0])

@@ -1,7 +1,11 @@
 import type { History } from '../history/history.ts'
 import type { Plan } from '../plan.ts'
 import type { Violations } from '../violations.ts'
+import { checkGroups } from './check-groups.ts'
+import { checkIds } from './check-ids.ts'
 import { checkLog } from './check-log.ts'
+import { checkOrder } from './check-order.ts'
+import { checkRetention } from './check-retention.ts'
 import type { Truth } from './partition-truth.ts'
 
 export interface CheckInput {
@@ -15,4 +19,8 @@ export interface CheckInput {
 /** Everything that a history alone can show. */
 export function checkHistory(input: CheckInput): void {
   checkLog(input)
+  checkOrder(input)
+  checkIds(input)
+  checkGroups(input)
+  checkRetention(input)
 }

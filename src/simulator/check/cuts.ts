@@ -33,6 +33,12 @@ export class Cuts {
     return this.#of(topicId, partition).filter(cut => cut.at < at && cut.from <= offset).length
   }
 
+  /** Whether the power was cut, or bytes were damaged, in that time. */
+  anyBetween(topicId: Uuid, partition: number, { from, to }: { readonly from: number; readonly to: number }): boolean {
+    const isDamaged = this.#damaged.has(partitionKey(topicId, partition))
+    return isDamaged || this.#of(topicId, partition).some(cut => cut.at >= from && cut.at <= to)
+  }
+
   isDamaged(topicId: Uuid, partition: number, offset: number): boolean {
     const ranges = this.#damaged.get(partitionKey(topicId, partition)) ?? []
     return ranges.some(range => range.from <= offset && offset < range.to)

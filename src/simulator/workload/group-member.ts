@@ -44,7 +44,6 @@ class MemberLife {
   readonly #positions = new Map<string, number>()
   #previous: Membership | undefined
   #targets: readonly PartitionTarget[] = []
-  #commits = 0
 
   constructor(at: Workplace, options: MemberOptions) {
     this.#at = at
@@ -153,7 +152,7 @@ class MemberLife {
       if (offset === undefined || random.chance(0.5)) continue
       const isStale = this.#previous !== undefined && random.chance(this.#options.staleRate)
       const membership = isStale ? this.#previous! : joined
-      const token = `${this.#at.process}.${joined.generation}.${++this.#commits}`
+      const token = `${this.#at.process}.${this.#at.history.length}`
       await commit(this.#at, membership, target, { offset, token })
     }
   }

@@ -1,0 +1,175 @@
+import { assert } from '../base/assert.ts'
+import { bugs } from './bugs/broker-bugs.ts'
+import { type Command, CommandError } from './command-line.ts'
+import { drawPlan } from './plan.ts'
+import { type PlantedBug, plantBug } from './planted-bugs.ts'
+import { type RunResult, runPlan } from './run.ts'
+
+/** What a hunt needs of the real world. */
+export interface HuntWorld {
+  /** Of real time. */
+  seconds(): number
+  /** Of computing. */
+  cpuSeconds(): number
+  /** Where fresh seeds begin. */
+  readonly freshSeed: number
+  /** Throws when something beside the simulated world was used. */
+  assertUntouched(): void
+  readonly print: (text: string) => void
+}
+
+/** Every change runs these: they reach different parts of what a plan can be. */
+const fixedSeeds = [1, 2, 3, 5, 7, 11, 13, 17, 24, 27, 31, 33, 35, 55, 58, 60, 84]
+const ciCpuSeconds = 90
+const progressSeconds = 10
+
+/** Answers whether all is well. */
+export async function carryOut(command: Exclude<Command, { type: 'help' }>, world: HuntWorld): Promise<boolean> {
+  switch (command.type) {
+    case 'seeds':
+      return await runSeeds(command, world)
+    case 'hunt': {
+      const endSeconds = world.seconds() + command.seconds
+      return await runFresh(command.isJson, world, () => world.seconds() < endSeconds)
+    }
+    case 'ci': {
+      const isWell = await runSeeds({ ...quiet, seeds: fixedSeeds, isJson: command.isJson }, world)
+      return (await runFresh(command.isJson, world, () => world.cpuSeconds() < ciCpuSeconds)) && isWell
+    }
+    case 'planted':
+      return await runPlanted(command, world)
+  }
+}
+
+const quiet = { showsHistory: false, showsLog: false }
+
+interface SeedsToRun {
+  readonly seeds?: readonly number[]
+  readonly from?: number
+  readonly count?: number
+  readonly showsHistory: boolean
+  readonly showsLog: boolean
+  readonly isJson: boolean
+}
+
+async function runSeeds(command: SeedsToRun, world: HuntWorld): Promise<boolean> {
+  const { from = 0, count = 0, isJson, showsHistory, showsLog } = command
+  const seeds = command.seeds ?? Array.from({ length: count }, (_, index) => from + index)
+  let failed = 0
+  for (const seed of seeds) {
+    const result = await runSeed(seed, world)
+    if (showsHistory) for (const line of result.history.lines()) world.print(line)
+    if (showsLog) world.print(result.log.join('\n'))
+    world.print(isJson ? json(result) : summary(result))
+    if (result.violationCount > 0) failed++
+    if (result.violationCount > 0 && !isJson) report(result, world)
+  }
+  return failed === 0
+}
+
+/** Fresh seeds until the time is over; goes on after a failure, so that one bug does not hide the others. */
+async function runFresh(isJson: boolean, world: HuntWorld, goesOn: () => boolean): Promise<boolean> {
+  let runs = 0
+  let failed = 0
+  let simulatedMs = 0
+  let nextProgress = world.seconds() + progressSeconds
+  const cpuBefore = world.cpuSeconds()
+  for (let seed = world.freshSeed; goesOn(); seed++) {
+    const result = await runSeed(seed, world)
+    runs++
+    simulatedMs += result.simulatedMs
+    if (result.violationCount > 0) {
+      failed++
+      world.print(isJson ? json(result) : summary(result))
+      if (!isJson) report(result, world)
+    }
+    if (world.seconds() < nextProgress) continue
+    nextProgress = world.seconds() + progressSeconds
+    const perMinute = Math.round((runs / (world.cpuSeconds() - cpuBefore)) * 60)
+    const minutes = Math.round(simulatedMs / 60_000)
+    if (!isJson)
+      world.print(
+        `${runs} seeds up to ${seed}, ${failed} failed, ${minutes} simulated minutes, ${perMinute} seeds a CPU-minute`,
+      )
+  }
+  const text = `${runs} fresh seeds from ${world.freshSeed} on, ${failed} failed`
+  world.print(isJson ? JSON.stringify({ type: 'end', runs, failed, firstSeed: world.freshSeed }) : text)
+  return failed === 0
+}
+
+async function runSeed(seed: number, world: HuntWorld): Promise<RunResult> {
+  const result = await runPlan(drawPlan(seed))
+  world.assertUntouched()
+  return result
+}
+
+function summary({ seed, hash, events, simulatedMs, calls, violationCount }: RunResult): string {
+  const outcome = violationCount === 0 ? 'ok' : `${violationCount} violations`
+  return `seed ${seed}  ${hash}  ${events} events  ${Math.round(simulatedMs / 1000)} s  ${calls} calls  ${outcome}`
+}
+
+function json({ seed, hash, events, simulatedMs, calls, violations, violationCount }: RunResult): string {
+  return JSON.stringify({ type: 'run', seed, hash, events, simulatedMs, calls, violationCount, violations })
+}
+
+function report({ seed, violations, violationCount }: RunResult, { print }: HuntWorld): void {
+  const shown = violations.slice(0, 8)
+  for (const { invariant, text } of shown) print(`  ${invariant}  ${text.split('\n').slice(0, 8).join('\n')}`)
+  if (shown.length < violationCount) print(`  and ${violationCount - shown.length} more`)
+  print(`  again: npm run simulate -- --seed ${seed} --log`)
+}
+
+interface PlantedHunt {
+  readonly bug: string
+  readonly found: boolean
+  readonly cpuSeconds: number
+  readonly seeds: number
+  readonly by: string
+}
+
+async function runPlanted(command: Extract<Command, { type: 'planted' }>, world: HuntWorld): Promise<boolean> {
+  const { name, minutes, hunts, isJson } = command
+  const wanted = name === 'all' ? bugs : bugs.filter(bug => bug.name === name)
+  if (wanted.length === 0)
+    throw new CommandError(`there is no planted bug ${name}; there are: ${bugs.map(bug => bug.name).join(', ')}`)
+  let missed = 0
+  for (const [index, bug] of wanted.entries()) {
+    const results: PlantedHunt[] = []
+    for (let hunt = 0; hunt < hunts; hunt++)
+      results.push(
+        await huntPlanted(bug, world, { minutes, firstSeed: world.freshSeed + 100_000 * (index * hunts + hunt) }),
+      )
+    const median = results.toSorted((a, b) => a.cpuSeconds - b.cpuSeconds)[Math.floor(hunts / 2)]
+    assert(median !== undefined, 'there is a hunt for each bug')
+    if (!median.found) missed++
+    world.print(isJson ? JSON.stringify({ type: 'planted', ...median }) : plantedLine(median))
+  }
+  return missed === 0
+}
+
+function plantedLine({ bug, found, cpuSeconds, seeds, by }: PlantedHunt): string {
+  const outcome = found ? `found after ${seeds} seeds` : `NOT found in ${seeds} seeds`
+  return `${bug.padEnd(44)} ${outcome.padEnd(24)} ${cpuSeconds.toFixed(1).padStart(7)} CPU-s  ${by}`
+}
+
+async function huntPlanted(
+  bug: PlantedBug,
+  world: HuntWorld,
+  { minutes, firstSeed }: { readonly minutes: number; readonly firstSeed: number },
+): Promise<PlantedHunt> {
+  const planted = plantBug(bug)
+  const { runPlan: runWithBug } = (await planted.load('simulator/run.ts')) as { runPlan: typeof runPlan }
+  planted.assertPlanted()
+  const start = world.cpuSeconds()
+  const spent = () => world.cpuSeconds() - start
+  let seeds = 0
+  for (let seed = firstSeed; spent() < minutes * 60; seed++) {
+    seeds++
+    const { violations } = await runWithBug(drawPlan(seed))
+    const [first] = violations
+    if (first === undefined) continue
+    const by = `${first.invariant} ${first.text.split('\n')[0]?.slice(0, 100)} (seed ${seed})`
+    return { bug: bug.name, found: true, cpuSeconds: spent(), seeds, by }
+  }
+  return { bug: bug.name, found: false, cpuSeconds: spent(), seeds, by: bug.why ?? '' }
+}

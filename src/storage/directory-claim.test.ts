@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { World } from '../simulator/io/world.ts'
+import { claimDirectory, formatDirectory } from './directory-claim.ts'
+import { FaultLog } from './fixture.test.ts'
+import { createStorage } from './storage.ts'
+
+test('a directory that was formatted is there after a power cut, with all that it lies in', async () => {
+  for (const path of ['/data', '/mnt/one/two', 'relative', 'a/b/']) {
+    for (let seed = 0; seed < 10; seed++) {
+      const world = new World({ seed })
+      const node = world.addNode('node')
+      const context = () => createStorage({ io: node.start(), faults: new FaultLog() })
+      const properties = { clusterId: 'cluster', nodeId: 1, directoryId: 'AAAAAAAAQACAAAAAAAAAyA' }
+      await world.finish(formatDirectory(context(), path, properties))
+      node.crash('power')
+      const claim = await world.finish(claimDirectory(context(), path))
+      assert.equal(claim.type, 'claimed', `${path}, seed ${seed}`)
+    }
+  }
+})
