@@ -41,13 +41,17 @@ export class SimLog implements ReplicaLogView {
     return this.#epochs.endOffsetFor(leaderEpoch, this.logEndOffset)
   }
 
+  epochAt(offset: number): number {
+    return this.#epochs.epochAt(offset)
+  }
+
   assignLeaderEpoch(leaderEpoch: number): void {
     this.#epochs.assign({ leaderEpoch, startOffset: this.nextOffset })
   }
 
   append(batches: readonly SimBatch[]): void {
     for (const batch of batches) {
-      assert(batch.baseOffset === this.nextOffset, 'batches follow one another')
+      assert(batch.baseOffset >= this.nextOffset, 'batches follow one another')
       this.#epochs.assign({ leaderEpoch: batch.leaderEpoch, startOffset: batch.baseOffset })
       this.batches.push(batch)
     }
