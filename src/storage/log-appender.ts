@@ -74,6 +74,11 @@ export class LogAppender {
     if (this.#refusal() === undefined && this.#state.segments.active.sizeBytes > 0) this.#roll(this.#state.nextOffset)
   }
 
+  /** What has not begun to be written never is. */
+  abandon(): void {
+    this.#writer.abandon()
+  }
+
   /** Resolves when no append is in flight. */
   async whenIdle(): Promise<void> {
     while (!this.isIdle) await this.#state.context.clock.yieldTurn()

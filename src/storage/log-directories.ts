@@ -164,6 +164,7 @@ export class LogDirectories {
     const renamed = `${directory.path}/${renamedDirectoryName(log, 'delete', id)}`
     try {
       this.#context.disk.rename(log.path, renamed)
+      log.moved(renamed)
     } catch (error) {
       assert(error instanceof DiskError, 'a disk throws disk errors only')
       directory.writeFailed(error)

@@ -100,6 +100,12 @@ export class LogWriter {
     this.#turn.add(this)
   }
 
+  /** The log is given up: what has not begun is not written, for its file may be another log's by then. */
+  abandon(): void {
+    this.#gathering = undefined
+    this.#waiting.length = 0
+  }
+
   /** Batches that are valid only until this returns. */
   writeNow(write: Write, bytes: Buffer): void {
     this.#gathering = undefined

@@ -262,7 +262,13 @@ export class SegmentedLog implements PartitionLog<FileRange> {
   abandon(): void {
     this.#state.isClosed = true
     this.#state.isAbandoned = true
+    this.#appender.abandon()
     this.#releaseAll()
+  }
+
+  /** Its directory has been renamed: another log may have the name before all that is under way here is over. */
+  moved(path: string): void {
+    this.#state.home.path = path
   }
 
   async #search(search: () => Promise<SearchResult>): Promise<SearchResult> {
