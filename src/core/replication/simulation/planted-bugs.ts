@@ -80,22 +80,10 @@ export const plantedBugs: readonly PlantedBug[] = [
     'const endOffset = leader.endOffset',
   ),
   bug(
-    'a new version of the partition is taken for a refusal',
-    'isr-changes.ts',
-    '    case ErrorCode.fencedLeaderEpoch:\n    case ErrorCode.invalidUpdateVersion:\n',
-    '    case ErrorCode.invalidUpdateVersion:\n      leader.isr.withdraw()\n      leader.isrChanged()\n      break\n    case ErrorCode.fencedLeaderEpoch:\n',
-  ),
-  bug(
     'a lost answer is taken for a refusal',
     'isr-changes.ts',
     'if (open !== undefined) retryLater(replica, open.proposal)',
     'if (open !== undefined) {\n    open.leader.isr.withdraw()\n    open.leader.isrChanged()\n  }',
-  ),
-  bug(
-    'metadata that is not newer than an answer undoes what was asked for since',
-    'metadata.ts',
-    'if (partition.partitionEpoch > role.isr.partitionEpoch) role.isr.adopt(partition)',
-    'if (partition.partitionEpoch >= role.isr.partitionEpoch) role.isr.adopt(partition)',
   ),
   bug(
     "with flush=ack a leader's own end counts before it is synced",
@@ -108,11 +96,5 @@ export const plantedBugs: readonly PlantedBug[] = [
     'follower.ts',
     'replica.config.flushBeforeAck && log.flushedOffset < log.logEndOffset',
     'replica.config.flushBeforeAck && log.flushedOffset < log.logStartOffset',
-  ),
-  bug(
-    'a follower keeps what is below the start of the log of its leader',
-    'truncation.ts',
-    'const isBelowStart = cutOffset <= leader.logStartOffset && log.logStartOffset < leader.logStartOffset',
-    'const isBelowStart = false',
   ),
 ]
