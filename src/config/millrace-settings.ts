@@ -41,6 +41,16 @@ export const millraceSettings = {
     min: 0,
     doc: 'How fast stored batches are read again to check their sums; 0 is never.',
   }),
+  millraceLogFormat: string('millrace.log.format', {
+    default: 'text',
+    oneOf: ['text', 'json'],
+    doc: "The broker's own log lines, on stderr: text for people, or one JSON object a line for a log collector.",
+  }),
+  millraceLogLevel: string('millrace.log.level', {
+    default: 'info',
+    oneOf: ['debug', 'info', 'warn', 'error'],
+    doc: "The broker's own log lines below this level are left out.",
+  }),
 }
 
 /** Undefined for no admin port, null for a text that is neither. Port 0 is any free port. */

@@ -4,6 +4,7 @@ import type { BoundListener } from '../../broker/broker.ts'
 import { type RunningBroker, startBroker } from '../../broker/start.ts'
 import { StartError } from '../../broker/start-error.ts'
 import type { LoadedConfig } from '../../config/load-config.ts'
+import type { LogSink } from '../../io/log-sink.ts'
 import { consoleLogSink } from '../../io/node/console-log-sink.ts'
 import { addConfigFlags, type ConfigFlags, load } from '../load.ts'
 import { CommandFailure, ExitCode } from '../output.ts'
@@ -22,8 +23,10 @@ export function addStart(program: Command): void {
 }
 
 async function run(flags: ConfigFlags): Promise<void> {
-  const log = consoleLogSink()
-  const loaded = load(flags, line => log.write('warn', line))
+  const warnings: string[] = []
+  const loaded = load(flags, line => warnings.push(line))
+  const log = await logSinkOf(loaded)
+  for (const warning of warnings) log.write('warn', warning)
   let failed: ((reason: Error) => void) | undefined
   const stopped = new Promise<Error | undefined>(resolve => {
     failed = resolve
@@ -39,17 +42,21 @@ async function run(flags: ConfigFlags): Promise<void> {
   process.exit(ExitCode.ok)
 }
 
-async function start(
-  loaded: LoadedConfig,
-  log: ReturnType<typeof consoleLogSink>,
-  failed: (reason: Error) => void,
-): Promise<RunningBroker> {
+async function start(loaded: LoadedConfig, log: LogSink, failed: (reason: Error) => void): Promise<RunningBroker> {
   try {
     return await startBroker({ loaded, log, failed, formatsEmptyDirectories: loaded.isDevelopment })
   } catch (error) {
     if (error instanceof StartError) throw new CommandFailure(error.message)
     throw error
   }
+}
+
+/** The library for JSON lines is loaded by those who want them. */
+async function logSinkOf({ config }: LoadedConfig): Promise<LogSink> {
+  const level = config.millraceLogLevel
+  if (config.millraceLogFormat === 'text') return consoleLogSink({ level })
+  const { jsonLogSink } = await import('../../io/node/json-log-sink.ts')
+  return jsonLogSink(level)
 }
 
 function banner({ broker, adminPort }: RunningBroker, loaded: LoadedConfig): string {

@@ -17,15 +17,6 @@ test('a person reads time, level, message and the fields, on one line', () => {
   )
 })
 
-test('JSON lines hold fields of every kind and cannot hide the message', () => {
-  const { lines, sink } = linesOf({ json: true })
-  sink.write('error', 'failed', { message: 'hidden', offset: 12n, cause: new Error('why'), nothing: undefined })
-  const { time, level, message, offset, cause } = JSON.parse(lines[0] ?? '')
-  assert.ok(!Number.isNaN(Date.parse(time)))
-  assert.deepEqual([level, message, offset], ['error', 'failed', '12'])
-  assert.match(cause, /Error: why/)
-})
-
 test('lines below the level are left out', () => {
   const { lines, sink } = linesOf({ level: 'warn' })
   for (const level of ['debug', 'info', 'warn', 'error'] as const) sink.write(level, level)

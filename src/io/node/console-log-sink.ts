@@ -5,20 +5,17 @@ const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
 export interface ConsoleLogOptions {
   /** Lines below are left out. `info` when not given. */
   readonly level?: LogLevel
-  /** One JSON object a line instead of text for people. */
-  readonly json?: boolean
   /** Where lines go, with their line feed; the process's stderr when not given. */
   readonly write?: (line: string) => void
 }
 
-/** Writes one line for each event. */
+/** Writes one line of text for each event, for people. */
 export function consoleLogSink(options: ConsoleLogOptions = {}): LogSink {
   const lowest = levels.indexOf(options.level ?? 'info')
   const write = options.write ?? (line => void process.stderr.write(line))
-  const format = options.json === true ? jsonLine : textLine
   return {
     write(level, message, fields = {}) {
-      if (levels.indexOf(level) >= lowest) write(`${format(new Date(), level, message, fields)}\n`)
+      if (levels.indexOf(level) >= lowest) write(`${textLine(new Date(), level, message, fields)}\n`)
     },
   }
 }
@@ -28,10 +25,6 @@ type Fields = Readonly<Record<string, unknown>>
 function textLine(time: Date, level: LogLevel, message: string, fields: Fields): string {
   const pairs = Object.entries(fields).map(([key, value]) => ` ${key}=${textValue(value)}`)
   return `${time.toISOString()} ${level.toUpperCase().padEnd(5)} ${onOneLine(message)}${pairs.join('')}`
-}
-
-function jsonLine(time: Date, level: LogLevel, message: string, fields: Fields): string {
-  return JSON.stringify({ ...fields, time: time.toISOString(), level, message }, (_, value) => plainValue(value))
 }
 
 function textValue(value: unknown): string {
