@@ -66,8 +66,9 @@ export function describeTopic(topic: ReadonlyMap<string, string>, layers: Config
     const brokerName = brokerSettingsOf.get(setting.name)?.[0].name
     const own = topic.get(setting.name)
     const synonyms = brokerName === undefined ? [] : brokerSynonyms(brokerName, layers)
-    if (own !== undefined) synonyms.unshift({ name: setting.name, value: own, source: ConfigSource.dynamicTopic })
-    described.push(entry(setting.name, setting, topicText(setting.name, topic, effective), synonyms, false))
+    const value = topicText(setting.name, topic, effective)
+    if (own !== undefined) synonyms.unshift({ name: setting.name, value, source: ConfigSource.dynamicTopic })
+    described.push(entry(setting.name, setting, value, synonyms, false))
   }
   return described
 }

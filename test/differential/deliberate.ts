@@ -8,6 +8,54 @@ const deliberate: readonly {
   readonly reason: string
 }[] = [
   {
+    scenario: /^OffsetDelete/,
+    label: /^again$/,
+    path: /./,
+    reason: 'a group of nothing but offsets ends with the last of them; in Kafka at its next start',
+  },
+  {
+    scenario: /Configs/,
+    path: /\.errorMessage$/,
+    reason: 'every refusal says why',
+  },
+  {
+    scenario: /^DescribeConfigs/,
+    label: /^broker$/,
+    path: /\.configs\.(length|has)$/,
+    reason: 'Millrace has settings of its own, and they are described',
+  },
+  {
+    scenario: /^DescribeConfigs/,
+    label: /^cluster$/,
+    path: /\.configs\.(length|has)$/,
+    reason:
+      'Kafka sets min.insync.replicas for the cluster when it turns on eligible leader replicas, which are off here',
+  },
+  {
+    scenario: /^DescribeConfigs|^IncrementalAlterConfigs/,
+    label: /^logger/,
+    path: /./,
+    reason: 'there are no loggers to configure by name',
+  },
+  {
+    scenario: /^IncrementalAlterConfigs/,
+    label: /an unknown operation$/,
+    path: /./,
+    reason: 'an unknown operation is an INVALID_REQUEST; Kafka fails on it with UNKNOWN_SERVER_ERROR',
+  },
+  {
+    scenario: /^Fetch/,
+    label: /^-1 (of the partition|in all)$/,
+    path: /./,
+    reason: 'a negative limit is taken for none at all (0); Kafka fails on it',
+  },
+  {
+    scenario: /^Fetch/,
+    label: /^the same twice$/,
+    path: /./,
+    reason: 'each is answered; Kafka takes the last',
+  },
+  {
     scenario: /^Produce: (batches|codecs)/,
     label: /said to be|codec|damaged/,
     path: /\.errorCode$/,

@@ -62,7 +62,11 @@ export class Normalizer {
     // Kafka keeps these in hash tables.
     const haveAll = (field: string) => values.every(value => field in (value as object))
     const isUnordered =
-      unordered.has(key) || (key === 'responses' && haveAll('errorCode')) || (key === 'topics' && haveAll('isInternal'))
+      unordered.has(key) ||
+      (key === 'responses' && haveAll('errorCode')) ||
+      (key === 'topics' && haveAll('isInternal')) ||
+      (key === 'results' && haveAll('groupId')) ||
+      (key === 'members' && (haveAll('metadata') || haveAll('memberMetadata')))
     return isUnordered ? list.toSorted(byText) : list
   }
 

@@ -8,8 +8,11 @@ import { KafkaOracle } from '../compatibility/kafka/kafka-oracle.ts'
 import { untilCoordinated } from '../end-to-end/typical-requests.ts'
 import { compare, type Difference } from './compare.ts'
 import { reasonFor } from './deliberate.ts'
+import { clusterScenarios } from './scenarios/cluster.ts'
+import { groupScenarios } from './scenarios/groups.ts'
 import { recordScenarios } from './scenarios/records.ts'
 import type { Scenarios } from './scenarios/scenario.ts'
+import { settingScenarios } from './scenarios/settings.ts'
 import { topicScenarios } from './scenarios/topics.ts'
 import { typicalScenarios } from './scenarios/typical.ts'
 import { Side } from './side.ts'
@@ -31,7 +34,14 @@ const settings = {
   'group.min.session.timeout.ms': '100',
 }
 
-const all: Scenarios = { ...typicalScenarios, ...topicScenarios, ...recordScenarios }
+const all: Scenarios = {
+  ...typicalScenarios,
+  ...topicScenarios,
+  ...recordScenarios,
+  ...groupScenarios,
+  ...settingScenarios,
+  ...clusterScenarios,
+}
 
 exitOnSignals()
 const { values } = parseArgs({

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { apis } from '../../src/protocol/apis.ts'
 import { startBroker, type TestBroker } from '../../src/testing/index.ts'
@@ -34,6 +35,18 @@ test('what is advertised is what is tested, in the versions of Kafka 4.4', () =>
     // Produce says 0, since librdkafka takes that for a sign of old age otherwise; its bodies begin with 3.
     assert.deepEqual([apiKey, minVersion, maxVersion], [apiKey, apiKey === 0 ? 0 : kafka.minVersion, kafka.maxVersion])
   }
+})
+
+test('the documentation lists the same APIs and versions', () => {
+  const table = readFileSync('docs/kafka-compatibility.md', 'utf8')
+  const documented = [...table.matchAll(/^\| (\w+) \| (\d+)(?:–(\d+))? \|/gm)].map(([, name, from, to]) => {
+    return `${name} ${from}–${to ?? from}`
+  })
+  const served = typicalRequests.map(({ name, call }) => {
+    const { maxVersion } = advertised.find(one => one.apiKey === call.request.key)!
+    return `${name} ${call.request.minVersion}–${maxVersion}`
+  })
+  assert.deepEqual(documented.sort(), served.sort())
 })
 
 for (const { name, call, body, check } of typicalRequests) {

@@ -220,7 +220,10 @@ test('the leader epoch is real: in batches, in offsets, and in what is refused',
     ],
   })
   // The same partition twice is no request that can be answered.
-  assert.ok(offsets.topics[0].partitions.every(partition => partition.errorCode === ErrorCode.invalidRequest))
+  assert.deepEqual(
+    offsets.topics[0].partitions.map(partition => partition.errorCode),
+    [ErrorCode.invalidRequest],
+  )
   for (const timestamp of [-1n, -2n, -3n, 0n]) {
     const answer = await client.call(api.listOffsets, 7, {
       replicaId: -1,

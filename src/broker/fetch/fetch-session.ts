@@ -121,8 +121,7 @@ export class FetchSessions {
     const { sessionId, sessionEpoch } = request
     if (sessionEpoch === 0 || sessionEpoch === -1) {
       if (sessionId !== 0) this.#sessions.delete(sessionId)
-      const startsSession = sessionEpoch === 0 && request.partitions.length > 0
-      return { type: 'full', partitions: [...request.partitions], startsSession }
+      return { type: 'full', partitions: [...request.partitions], startsSession: sessionEpoch === 0 }
     }
     const session = this.#sessions.get(sessionId)
     if (session === undefined) return { type: 'error', errorCode: ErrorCode.fetchSessionIdNotFound }

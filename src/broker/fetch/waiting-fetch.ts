@@ -11,6 +11,8 @@ const noBytes = Buffer.alloc(0)
 export interface FetchResult {
   readonly wanted: FetchPartition
   readonly errorCode: ErrorCode
+  /** This broker does not have the partition. */
+  readonly isAbsent: boolean
   readonly highWatermark: number
   readonly lastStableOffset: number
   readonly logStartOffset: number
@@ -27,12 +29,13 @@ export interface FetchParameters {
   readonly maxWaitMs: number
   readonly minBytes: number
   readonly maxBytes: number
-  readonly usesTopicIds: boolean
 }
 
 export interface FetchSource {
   /** undefined when this broker does not have it. */
   find(wanted: FetchPartition): Partition | undefined
+  /** Why it does not. */
+  absence(wanted: FetchPartition): ErrorCode
 }
 
 /**
@@ -163,10 +166,7 @@ export class WaitingFetch implements PartitionWatcher {
   #read(wanted: FetchPartition): FetchResult | Promise<FetchResult> {
     const partition = this.#source.find(wanted)
     if (partition === undefined) {
-      return failed(
-        wanted,
-        this.#parameters.usesTopicIds ? ErrorCode.unknownTopicId : ErrorCode.unknownTopicOrPartition,
-      )
+      return { ...failed(wanted, this.#source.absence(wanted)), isAbsent: true, abortedTransactions: [] }
     }
     const refused = checkLeader(wanted, partition)
     if (refused !== undefined) return refused
@@ -218,6 +218,7 @@ function empty(
   return {
     wanted,
     errorCode,
+    isAbsent: false,
     highWatermark: log.highWatermark,
     lastStableOffset: log.lastStableOffset,
     logStartOffset: log.logStartOffset,
@@ -233,6 +234,7 @@ export function failed(wanted: FetchPartition, errorCode: ErrorCode): FetchResul
   return {
     wanted,
     errorCode,
+    isAbsent: false,
     highWatermark: -1,
     lastStableOffset: -1,
     logStartOffset: -1,

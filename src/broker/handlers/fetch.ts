@@ -40,7 +40,6 @@ function handleFetch(services: BrokerServices, request: Request): void {
       maxWaitMs: body.maxWaitMs,
       minBytes: Math.min(body.minBytes, maxBytes),
       maxBytes,
-      usesTopicIds,
     },
     wanted,
     {
@@ -48,8 +47,12 @@ function handleFetch(services: BrokerServices, request: Request): void {
         usesTopicIds
           ? services.partitions.byId(partition.topicId, partition.index)
           : services.partitions.byName(partition.topic, partition.index),
+      absence: ({ topicId }) =>
+        usesTopicIds && services.cluster.topicById(topicId) === undefined
+          ? ErrorCode.unknownTopicId
+          : ErrorCode.unknownTopicOrPartition,
     },
-    results => answer(services, request, asked, context, results),
+    results => answer(services, request, asked, context, absentLast(results)),
   )
   request.abandoned = () => fetch.abandon()
   fetch.run()
@@ -121,6 +124,12 @@ function answer(
 /** KIP-951: where the leaders are that some partitions have instead, in the versions that can say so. */
 function saysLeaders(request: Request, said: readonly FetchResult[]): boolean {
   return request.apiVersion >= firstVersionWithEndpoints && said.some(result => result.currentLeader !== undefined)
+}
+
+/** The order of Kafka's answers, and so of what a session serves next. */
+function absentLast(results: readonly FetchResult[]): readonly FetchResult[] {
+  if (!results.some(result => result.isAbsent)) return results
+  return [...results.filter(result => !result.isAbsent), ...results.filter(result => result.isAbsent)]
 }
 
 /** Kafka's rule for incremental answers: data, an error, or a watermark that the client has not heard of. */

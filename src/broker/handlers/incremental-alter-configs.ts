@@ -1,3 +1,4 @@
+import { ErrorCode } from '../../base/error-code.ts'
 import { decode } from '../../protocol/codec.ts'
 import {
   incrementalAlterConfigsRequest,
@@ -6,6 +7,7 @@ import {
 import { answerLater } from '../answer-later.ts'
 import type { ApiHandler } from '../api-handler.ts'
 import type { BrokerServices } from '../services.ts'
+import { alterResources } from './config-resources.ts'
 
 /** Decided by the active controller. */
 export function incrementalAlterConfigsHandler(services: BrokerServices): ApiHandler {
@@ -16,8 +18,12 @@ export function incrementalAlterConfigsHandler(services: BrokerServices): ApiHan
     handle: request => {
       const body = decode(incrementalAlterConfigsRequest, request.apiVersion, request.body)
       const answer = async () => {
-        const reply = await services.controller({ type: 'incrementalAlterConfigs', request: body })
-        if (reply.type === 'incrementalAlterConfigs') request.reply(incrementalAlterConfigsResponse, reply.response)
+        const responses = await alterResources(services, body.resources, async resources => {
+          const reply = await services.controller({ type: 'incrementalAlterConfigs', request: { ...body, resources } })
+          return reply.type === 'incrementalAlterConfigs' ? reply.response.responses : []
+        })
+        request.errorCode = responses.find(one => one.errorCode !== ErrorCode.none)?.errorCode ?? ErrorCode.none
+        request.reply(incrementalAlterConfigsResponse, { throttleTimeMs: request.throttleTimeMs, responses })
       }
       answerLater(services, request, answer())
     },

@@ -20,6 +20,8 @@ export function initProducerIdHandler(services: BrokerServices): ApiHandler {
         request.errorCode = errorCode
         request.reply(initProducerIdResponse, { throttleTimeMs: 0, errorCode, producerId: -1, producerEpoch: -1 })
       }
+      const hasHalfAnId = (body.producerId === -1) !== (body.producerEpoch === -1)
+      if (body.transactionalId === '' || hasHalfAnId) return refuse(ErrorCode.invalidRequest)
       // Transactions are not offered yet; clients do not retry this code.
       if (body.transactionalId !== null) return refuse(ErrorCode.transactionalIdAuthorizationFailed)
       const answer = async () => {

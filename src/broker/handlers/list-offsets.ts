@@ -59,7 +59,7 @@ async function handleListOffsets(services: BrokerServices, request: Request, bod
     body.topics.map(async ({ name, partitions }) => ({
       name,
       partitions: await Promise.all(
-        partitions.map(asked => {
+        distinct(partitions).map(asked => {
           if (seen.get(`${name}/${asked.partitionIndex}`) !== 1) return failure(asked, ErrorCode.invalidRequest)
           return find(services, request, name, asked, body.isolationLevel === 1)
         }),
@@ -68,6 +68,11 @@ async function handleListOffsets(services: BrokerServices, request: Request, bod
   )
   const versioned = topics.map(topic => ({ ...topic, partitions: topic.partitions.map(inVersion(request.apiVersion)) }))
   request.reply(listOffsetsResponse, { throttleTimeMs: request.throttleTimeMs, topics: versioned })
+}
+
+/** A partition that is asked for twice is refused, once. */
+function distinct(partitions: readonly Asked[]): Asked[] {
+  return [...new Map(partitions.map(asked => [asked.partitionIndex, asked])).values()]
 }
 
 /** Before version 4 an answer has no leader epoch. */
@@ -92,6 +97,8 @@ async function find(
 ): Promise<Result> {
   const partition = services.partitions.byName(name, asked.partitionIndex)
   if (partition === undefined) return failure(asked, ErrorCode.unknownTopicOrPartition)
+  // Only -1 stands for "none" here; any other negative epoch is a former one, unlike in Fetch.
+  if (asked.currentLeaderEpoch < -1) return failure(asked, ErrorCode.fencedLeaderEpoch)
   const refused = leaderError(partition, asked.currentLeaderEpoch)
   if (refused !== ErrorCode.none) return failure(asked, refused)
   const { timestamp } = asked
