@@ -55,6 +55,8 @@ export class LogState {
   readonly hints = new PositionHints()
   listener = noListener
   logStartOffset: number
+  /** What is being saved as the log start; nobody is told of it before that is done, or the log start would fall in a crash. */
+  plannedLogStart: number
   highWatermark: number
   /** `logEndOffset` plus what is in flight. */
   nextOffset: number
@@ -94,6 +96,7 @@ export class LogState {
     this.home.areEpochsComplete = true
     this.config = loaded.config
     this.logStartOffset = loaded.logStartOffset
+    this.plannedLogStart = loaded.logStartOffset
     this.highWatermark = loaded.highWatermark
     const { active } = loaded.segments
     this.nextOffset = active.nextOffset

@@ -89,21 +89,19 @@ export class LogTrimmer {
     const { segments } = state
     const first = segments.all[count]
     await this.#makeActiveFile()
+    await this.moveLogStart(Math.max(first.baseOffset, state.logStartOffset))
     // The log may have been cut meanwhile.
     const before = segments.indexOf(first)
     if (before <= 0 || !state.isUsable) return
-    this.#moveStart(Math.max(first.baseOffset, state.logStartOffset))
     this.#taken.push(...segments.removeFirst(before))
     this.#reader.forget(state.nextOffset)
   }
 
   /**
    * The oldest first, and none before those that are older: what a crash or a fault leaves of them goes on where the log
-   * begins. The log start is saved before, or it would be lower after a crash.
+   * begins.
    */
   async #removeTaken(): Promise<void> {
-    if (this.#taken.length === 0) return
-    await this.#state.directory.saveLogStarts()
     while (this.#taken.length > 0 && this.#state.hasFiles) {
       await this.#removeFiles([this.#taken[0]])
       this.#taken.shift()
@@ -123,19 +121,22 @@ export class LogTrimmer {
     await this.#flusher.finishSealed()
   }
 
-  /** The log is synced up to its start first: a power cut must not leave a log that ends below it. */
+  /**
+   * The log is synced up to its start first: a power cut must not leave a log that ends below it. Then the start is saved, and
+   * only then does it move for readers.
+   */
   async moveLogStart(offset: number): Promise<void> {
     const state = this.#state
     assert(offset <= state.highWatermark, 'the log does not begin above the high watermark')
-    if (offset > state.logStartOffset) this.#moveStart(offset)
+    state.plannedLogStart = Math.max(state.plannedLogStart, offset)
     if (offset > state.flushedOffset) await this.#flusher.flush()
     await state.directory.saveLogStarts()
+    if (offset <= state.highWatermark) this.#moveStart(offset)
   }
 
   #moveStart(offset: number): void {
     const state = this.#state
-    if (offset === state.logStartOffset) return
-    assert(offset > state.logStartOffset, 'the log start never falls')
+    if (offset <= state.logStartOffset) return
     state.logStartOffset = offset
     state.isChanged = true
     state.producers.truncateFromStart(offset)
@@ -196,6 +197,7 @@ export class LogTrimmer {
       state.epochs.clear()
       state.areEpochsUnsaved = true
       state.logStartOffset = offset
+      state.plannedLogStart = offset
       state.highWatermark = offset
       this.#ended(segment)
       state.flushedOffset = offset
@@ -221,6 +223,7 @@ export class LogTrimmer {
     state.logEnd = state.written
     state.highWatermark = Math.min(state.highWatermark, segment.nextOffset)
     state.logStartOffset = Math.min(state.logStartOffset, segment.nextOffset)
+    state.plannedLogStart = state.logStartOffset
     this.#flusher.cut(segment.nextOffset)
     this.#reader.forget(segment.nextOffset)
   }

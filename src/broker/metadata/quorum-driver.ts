@@ -119,7 +119,8 @@ export class QuorumDriver implements PartitionLogListener {
   logStartOffsetMoved(): void {}
 
   appendsFailed(failure: { fromOffset: number; isOffline: boolean }): void {
-    this.handle({ type: 'diskFailed', reason: `the metadata log could not be written at offset ${failure.fromOffset}` })
+    // Not by an event: the quorum would look at the log first, which has gone back behind what it was told to append.
+    if (!this.#isStopped) this.#halt(`the metadata log could not be written at offset ${failure.fromOffset}`)
   }
 
   #arm(): void {

@@ -13,14 +13,16 @@ export function checkGroups(input: CheckInput): void {
 function checkOwnership({ history, violations }: CheckInput): void {
   const owners = new Map<string, string>()
   const lives = new Lives(history)
+  const instances = new Map(history.callsOf('join').map(({ request, answer }) => [answer?.member, request.instance]))
   for (const { request, answer, invokedAt } of history.callsOf('sync')) {
     // After a crash a generation may be numbered again.
     const generation = `${request.group} generation ${request.generation} in life ${lives.at(invokedAt)}`
     for (const partition of answer?.share ?? []) {
       const key = `${generation} ${partition}`
-      const owner = owners.get(key) ?? request.member
-      if (owner !== request.member)
-        violations.add('I36', `${partition} belongs to ${owner} and to ${request.member} in ${generation}`)
+      // A static member that comes back has another member id, and is the same.
+      const member = instances.get(request.member) ?? request.member
+      const owner = owners.get(key) ?? member
+      if (owner !== member) violations.add('I36', `${partition} belongs to ${owner} and to ${member} in ${generation}`)
       owners.set(key, owner)
     }
   }

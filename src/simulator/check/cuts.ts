@@ -35,8 +35,12 @@ export class Cuts {
 
   /** Whether the power was cut, or bytes were damaged, in that time. */
   anyBetween(topicId: Uuid, partition: number, { from, to }: { readonly from: number; readonly to: number }): boolean {
-    const isDamaged = this.#damaged.has(partitionKey(topicId, partition))
+    const isDamaged = this.hasDamage(topicId, partition)
     return isDamaged || this.#of(topicId, partition).some(cut => cut.at >= from && cut.at <= to)
+  }
+
+  hasDamage(topicId: Uuid, partition: number): boolean {
+    return this.#damaged.has(partitionKey(topicId, partition))
   }
 
   isDamaged(topicId: Uuid, partition: number, offset: number): boolean {
