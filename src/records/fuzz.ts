@@ -23,7 +23,7 @@ export function randomBatch(random: Random, wallMs: number): Buffer {
   const builder = new BatchBuilder()
   for (let count = oneOf(random, [1, 1, 2, 3, 10, 100]); count > 0; count--) {
     const timestamp = oneOf<number | bigint>(random, [wallMs, wallMs, wallMs - random.below(100_000), -1, 0, 2n ** 60n])
-    builder.append(timestamp, randomBytes(random), randomBytes(random), randomHeaders(random))
+    builder.append(timestamp, bytesOrNull(random), bytesOrNull(random), randomHeaders(random))
   }
   return Buffer.from(builder.finish(randomFields(random)))
 }
@@ -49,7 +49,7 @@ function randomFields(random: Random): BatchFields {
   return { codec, producerId: random.below(1000), producerEpoch: random.below(10), baseSequence: random.below(100) }
 }
 
-function randomBytes(random: Random): Buffer | null {
+function bytesOrNull(random: Random): Buffer | null {
   const length = oneOf(random, [-1, 0, 1, 10, 63, 64, 200, 9000])
   if (length < 0) return null
   return random.below(4) === 0 ? random.bytes(length) : Buffer.alloc(length, random.below(256))
