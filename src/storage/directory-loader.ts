@@ -1,5 +1,6 @@
 import { assert } from '../base/assert.ts'
 import {
+  isTornPartitionMetadata,
   type PartitionDirectoryName,
   parsePartitionDirectoryName,
   partitionMetadataFileName,
@@ -185,8 +186,8 @@ class DirectoryLoader implements LoadedDirectory {
 
   /** The file that identifies a partition is synced before anything else of it. */
   #wasNeverFlushed(name: string): boolean {
-    const status = this.#context.disk.status(`${this.#path}/${name}/${partitionMetadataFileName}`)
-    return (status?.sizeBytes ?? 0) === 0 && !this.#recoveryPoints.has(name)
+    const bytes = this.#context.disk.readSmallFile(`${this.#path}/${name}/${partitionMetadataFileName}`, 4096)
+    return (bytes === undefined || isTornPartitionMetadata(bytes)) && !this.#recoveryPoints.has(name)
   }
 
   #setAside(name: string, topic: string, partition: number, reason: string): void {

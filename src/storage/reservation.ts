@@ -51,7 +51,8 @@ export function reserveBatch(
     if (answer.type === 'duplicate') {
       const { lastOffset, offsetDelta, timestamp } = answer.batch
       // Kafka answers the batch's own timestamp here, also where the topic keeps the producer's time.
-      return { type: 'duplicate', baseOffset: lastOffset - offsetDelta, lastOffset, logAppendTimeMs: Number(timestamp) }
+      const logAppendTimeMs = timestamp <= Number.MAX_SAFE_INTEGER ? Number(timestamp) : -1
+      return { type: 'duplicate', baseOffset: lastOffset - offsetDelta, lastOffset, logAppendTimeMs }
     }
   }
   const baseOffset = log.nextOffset

@@ -3,6 +3,7 @@ import type { Lease } from '../../base/lease.ts'
 import type { Now } from '../../base/time.ts'
 import type { FileRange } from '../../io/disk.ts'
 import { encodeResponse, type RequestHeader } from '../../protocol/frames.ts'
+import { EncodeError } from '../../protocol/protocol-error.ts'
 import type { Fields, Input, Message } from '../../protocol/schema.ts'
 import type { Writer, Written } from '../../protocol/writer.ts'
 
@@ -79,7 +80,12 @@ export class Request {
       written = encodeResponse(writer, header, message, value)
     } catch (error) {
       writer.abandon()
-      throw error
+      if (!(error instanceof EncodeError)) throw error
+      // The fault is ours and concerns this answer only.
+      this.closeConnection(
+        `its request ${this.header.apiKey} v${bodyVersion} has an answer that cannot be written: ${error.message}`,
+      )
+      return
     }
     const { parts, byteLength } = written
     this.#answer(parts as readonly (Buffer | FileRange)[], byteLength)

@@ -73,6 +73,12 @@ export function encodePartitionMetadata(topicId: Uuid): Buffer {
   return Buffer.from(`version: 0\ntopic_id: ${topicId}`)
 }
 
+/** Whether this may be what a power cut leaves of such a file that was never synced: its beginning, and zeros. */
+export function isTornPartitionMetadata(bytes: Buffer): boolean {
+  const text = bytes.toString('latin1').replace(/\0+$/, '')
+  return 'version: 0\ntopic_id: '.startsWith(text) || /^version: 0\ntopic_id: \S{0,21}$/.test(text)
+}
+
 /** Undefined when the content is not that of such a file. */
 export function decodePartitionMetadata(bytes: Buffer): Uuid | undefined {
   const match = /^version: 0\r?\ntopic_id: (\S{22})\s*$/.exec(bytes.toString('latin1'))

@@ -4,6 +4,7 @@ import { decodeOffsetCheckpoint, encodeOffsetCheckpoint } from './checkpoint-tex
 import {
   decodePartitionMetadata,
   encodePartitionMetadata,
+  isTornPartitionMetadata,
   parsePartitionDirectoryName,
   parseSegmentFileName,
   renamedDirectoryName,
@@ -214,4 +215,15 @@ describe('the plan for a directory', () => {
     assert.deepEqual(plan.segments, [0, 10])
     assert.deepEqual([...plan.remove].sort(), [...files(10, 'log.swap'), ...files(5, 'log.cleaned')].sort())
   })
+})
+
+test('what a power cut leaves of a partition.metadata that was never synced is told from one that is damaged', () => {
+  const whole = encodePartitionMetadata('AAECAwQFBgcICQoLDA0ODw')
+  for (let length = 0; length < whole.length; length++) {
+    const torn = Buffer.concat([whole.subarray(0, length), Buffer.alloc(length % 3 === 0 ? whole.length - length : 0)])
+    assert.ok(isTornPartitionMetadata(torn), `${length}`)
+  }
+  for (const text of ['', '\0\0\0']) assert.ok(isTornPartitionMetadata(Buffer.from(text)))
+  for (const text of ['version: 1', 'topic_id', `x${whole}`]) assert.ok(!isTornPartitionMetadata(Buffer.from(text)))
+  assert.ok(!isTornPartitionMetadata(whole))
 })
