@@ -47,7 +47,10 @@ export async function makeWorld(
   await append(client, orders, ['three'])
   const { clusterId, brokers } = await client.call(api.metadata, 12, { topics: [] })
   await untilCoordinated(client, named('typical'))
-  const { groupId, memberId, generationId } = await soleMember(client, named('typical'), { topics: [orders.topic] })
+  const { groupId, memberId, generationId } = await soleMember(client, named('typical'), {
+    topics: [orders.topic],
+    sessionTimeoutMs: 600_000,
+  })
   await client.call(api.offsetCommit, 9, {
     ...{ groupId, memberId, generationIdOrMemberEpoch: generationId },
     topics: [{ name: orders.topic, partitions: [{ partitionIndex: 0, committedOffset: 2, committedMetadata: 'two' }] }],
