@@ -1,15 +1,21 @@
-/** One bug, as it could have been written: in a file of `core/replication`, text that is there once and what replaces it. */
-export interface PlantedBug {
-  readonly name: string
-  readonly edits: readonly { readonly file: string; readonly find: string; readonly replace: string }[]
-}
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type PlantedBug, plantBug } from '../../../simulator/planted-bugs.ts'
+import { realControllers } from './fixtures/real-controller.ts'
+import type { run } from './run.ts'
+
+/** A hunt ends here. Most end after a few runs; the longest take some hundreds. */
+const maxRuns = 2000
+/** `REPLICATION_HUNT=7` hunts with other seeds, and says how many runs it took. */
+const hunt = Number(process.env.REPLICATION_HUNT ?? 2)
+const makeController = realControllers(3000)
 
 function bug(name: string, file: string, find: string, replace: string): PlantedBug {
-  return { name, edits: [{ file, find, replace }] }
+  return { name, file: `core/replication/${file}`, find, replace }
 }
 
 /** What the simulation has to find: each breaks one rule of the protocol. */
-export const plantedBugs: readonly PlantedBug[] = [
+const bugs: readonly PlantedBug[] = [
   bug(
     'the high watermark waits for the confirmed in-sync replicas only',
     'isr.ts',
@@ -28,26 +34,17 @@ export const plantedBugs: readonly PlantedBug[] = [
     'if (!this.#hasEnoughReplicas) return at.highWatermark',
     '',
   ),
-  {
-    name: 'a fetch of an older leader epoch counts',
-    edits: [
-      {
-        file: 'follower-fetches.ts',
-        find: 'if (currentLeaderEpoch < 0 || currentLeaderEpoch === leaderEpoch) return ErrorCode.none',
-        replace: 'if (currentLeaderEpoch <= leaderEpoch) return ErrorCode.none',
-      },
-      {
-        file: 'follower-fetches.ts',
-        find: ' || fetch.currentLeaderEpoch !== leader.leaderEpoch) return',
-        replace: ') return',
-      },
-    ],
-  },
+  bug(
+    'a fetch of an older leader epoch counts',
+    'follower-fetches.ts',
+    'if (currentLeaderEpoch === leaderEpoch) return ErrorCode.none',
+    'if (currentLeaderEpoch <= leaderEpoch) return ErrorCode.none',
+  ),
   bug(
     'a fetch of a life that the metadata does not know counts',
     'follower-fetches.ts',
-    'if (registered?.epoch !== fetch.replicaEpoch || ',
-    'if (registered === undefined || ',
+    'if (registered?.epoch !== fetch.replicaEpoch) return',
+    'if (registered === undefined) return',
   ),
   bug(
     'a follower joins below the beginning of the epoch',
@@ -80,25 +77,13 @@ export const plantedBugs: readonly PlantedBug[] = [
     'const endOffset = leader.endOffset',
   ),
   bug(
-    'a new version of the partition is taken for a refusal',
-    'isr-changes.ts',
-    '    case ErrorCode.fencedLeaderEpoch:\n    case ErrorCode.invalidUpdateVersion:\n',
-    '    case ErrorCode.invalidUpdateVersion:\n      leader.isr.withdraw()\n      leader.isrChanged()\n      break\n    case ErrorCode.fencedLeaderEpoch:\n',
-  ),
-  bug(
     'a lost answer is taken for a refusal',
     'isr-changes.ts',
     'if (open !== undefined) retryLater(replica, open.proposal)',
     'if (open !== undefined) {\n    open.leader.isr.withdraw()\n    open.leader.isrChanged()\n  }',
   ),
   bug(
-    'metadata that is not newer than an answer undoes what was asked for since',
-    'metadata.ts',
-    'if (partition.partitionEpoch > role.isr.partitionEpoch) role.isr.adopt(partition)',
-    'if (partition.partitionEpoch >= role.isr.partitionEpoch) role.isr.adopt(partition)',
-  ),
-  bug(
-    "with flush=ack a leader's own end counts before it is synced",
+    'with flush=ack the own end of a leader counts before it is synced',
     'replica.ts',
     'return this.config.flushBeforeAck ? this.log.flushedOffset : this.log.logEndOffset',
     'return this.log.logEndOffset',
@@ -109,10 +94,22 @@ export const plantedBugs: readonly PlantedBug[] = [
     'replica.config.flushBeforeAck && log.flushedOffset < log.logEndOffset',
     'replica.config.flushBeforeAck && log.flushedOffset < log.logStartOffset',
   ),
-  bug(
-    'a follower keeps what is below the start of the log of its leader',
-    'truncation.ts',
-    'const isBelowStart = cutOffset <= leader.logStartOffset && log.logStartOffset < leader.logStartOffset',
-    'const isBelowStart = false',
-  ),
 ]
+
+for (const [index, planted] of bugs.entries()) {
+  test(`the simulation finds it when ${planted.name}`, async () => {
+    const sources = plantBug(planted)
+    const module = await sources.load('core/replication/simulation/run.ts')
+    sources.assertPlanted()
+    const { run: runPlanted } = module as { readonly run: typeof run }
+    const firstSeed = hunt * 1_000_000 + index * 10_000
+    let runs = 0
+    try {
+      while (runs < maxRuns) runPlanted(firstSeed + runs++, makeController)
+    } catch {
+      if (process.env.REPLICATION_HUNT !== undefined) console.log(`${planted.name}: ${runs} runs`)
+      return
+    }
+    assert.fail(`not found in ${maxRuns} runs`)
+  })
+}
