@@ -33,7 +33,7 @@ export interface FollowerFetch {
   readonly replicaId: number
   /** The broker epoch of the follower's life; -1 when it does not say (no broker of Kafka 4): it is never counted then. */
   readonly replicaEpoch: number
-  /** -1 when it does not say: it is never counted then. */
+  /** Followers always say; -1 is older than any. */
   readonly currentLeaderEpoch: number
   /** The follower holds everything below it. */
   readonly fetchOffset: number

@@ -29,7 +29,7 @@ function verdictOn(replica: Replica, fetch: FollowerFetch): FetchVerdict {
 
 function checkEpoch(replica: Replica, currentLeaderEpoch: number): ErrorCode {
   const leaderEpoch = replica.metadata?.leaderEpoch ?? -1
-  if (currentLeaderEpoch < 0 || currentLeaderEpoch === leaderEpoch) return ErrorCode.none
+  if (currentLeaderEpoch === leaderEpoch) return ErrorCode.none
   return currentLeaderEpoch < leaderEpoch ? ErrorCode.fencedLeaderEpoch : ErrorCode.unknownLeaderEpoch
 }
 
@@ -40,7 +40,7 @@ function checkEpoch(replica: Replica, currentLeaderEpoch: number): ErrorCode {
  */
 function count(replica: Replica, leader: Leader, follower: FollowerProgress, fetch: FollowerFetch): void {
   const registered = replica.brokers.broker(fetch.replicaId)
-  if (registered?.epoch !== fetch.replicaEpoch || fetch.currentLeaderEpoch !== leader.leaderEpoch) return
+  if (registered?.epoch !== fetch.replicaEpoch) return
   if (fetch.replicaEpoch > follower.brokerEpoch) follower.begin(fetch.replicaEpoch)
   const { nowMs, logEndOffset } = replica
   follower.fetched({ endOffset: fetch.fetchOffset, leaderEndOffset: logEndOffset, nowMs })

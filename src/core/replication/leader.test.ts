@@ -139,6 +139,7 @@ test('fetches of another leader epoch, another life or no replica are refused an
     return answer.type === 'refused' ? answer.errorCode : ErrorCode.none
   }
   assert.equal(codeOf(2, { replicaEpoch: 25, currentLeaderEpoch: 4 }), ErrorCode.fencedLeaderEpoch)
+  assert.equal(codeOf(2, { replicaEpoch: 25, currentLeaderEpoch: -1 }), ErrorCode.fencedLeaderEpoch)
   assert.equal(codeOf(2, { replicaEpoch: 25, currentLeaderEpoch: 6 }), ErrorCode.unknownLeaderEpoch)
   assert.equal(codeOf(4, {}), ErrorCode.unknownLeaderEpoch)
   assert.equal(codeOf(2, { replicaEpoch: 20 }), ErrorCode.notLeaderOrFollower)
@@ -146,7 +147,6 @@ test('fetches of another leader epoch, another life or no replica are refused an
   // These are served: the follower reads on while this broker's metadata catches up.
   assert.equal(codeOf(2, { replicaEpoch: 26 }), ErrorCode.none)
   assert.equal(codeOf(2, { replicaEpoch: -1 }), ErrorCode.none)
-  assert.equal(codeOf(2, { replicaEpoch: 25, currentLeaderEpoch: -1 }), ErrorCode.none)
   assert.equal(replica.replication.highWatermark, 0)
   assert.equal(codeOf(2, { replicaEpoch: 25 }), ErrorCode.none)
   assert.equal(replica.replication.highWatermark, 4)
