@@ -83,11 +83,7 @@ const bugs: readonly PlantedBug[] = [
     'if (open !== undefined) {\n    open.leader.isr.withdraw()\n    open.leader.isrChanged()\n  }',
   ),
   bug(
-<<<<<<<< HEAD:src/core/replication/simulation/planted-bugs.ts
-    "with flush=ack a leader's own end counts before it is synced",
-========
     'with flush=ack the own end of a leader counts before it is synced',
->>>>>>>> replication:src/core/replication/simulation/planted-bugs.test.ts
     'replica.ts',
     'return this.config.flushBeforeAck ? this.log.flushedOffset : this.log.logEndOffset',
     'return this.log.logEndOffset',
