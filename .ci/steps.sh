@@ -43,11 +43,13 @@ needs_package() {
 
 # Retried once: a package list is sometimes half written when it is fetched.
 install_missing() {
-  [ ${#missing[@]} -gt 0 ] || return 0
-  export DEBIAN_FRONTEND=noninteractive
-  printf 'installing %s\n' "${missing[*]}"
-  apt-get update -qq || apt-get update -qq
-  apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  if [ ${#missing[@]} -gt 0 ]; then
+    export DEBIAN_FRONTEND=noninteractive
+    printf 'installing %s\n' "${missing[*]}"
+    apt-get update -qq || apt-get update -qq
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  fi
+  install_go
 }
 
 # The Node and the tools that npm ci brought. Where they do not run, the machine's own Node does.
@@ -56,12 +58,38 @@ use_own_node() {
   printf 'Node %s\n' "$(node --version)"
 }
 
-# What the other clients and Kafka itself are run with. Go comes from the machine: Debian's may be too old.
+# What the other clients and Kafka itself are run with.
 needs_of_other_clients() {
+  needs_go
   needs kcat kcat
   needs mvn maven
   needs javac openjdk-17-jdk-headless
-  needs go golang-go
+  needs unzip unzip
   needs python3 python3
   python3 -m pip --version >/dev/null 2>&1 || missing+=(python3-pip)
+}
+
+go_version=1.26.0
+go_folder=$HOME/.cache/millrace-go/$go_version
+
+# Debian's Go is too old: what is not on the machine comes from where go itself finds its newer versions.
+needs_go() {
+  export PATH="$go_folder/bin:/usr/local/go/bin:$PATH"
+  needs curl curl ca-certificates
+}
+
+install_go() {
+  local found name archive
+  found=$(go env GOVERSION 2>/dev/null || true)
+  [ "$(printf '%s\n' "go$go_version" "$found" | sort -V | head -n 1)" != "go$go_version" ] || return 0
+  name="v0.0.1-go$go_version.linux-$(dpkg --print-architecture)"
+  archive=$(mktemp)
+  printf 'installing Go %s\n' "$go_version"
+  mkdir -p "$(dirname "$go_folder")"
+  curl -fsSL --retry 2 -o "$archive" "https://proxy.golang.org/golang.org/toolchain/@v/$name.zip"
+  unzip -q -d "$go_folder.new" "$archive"
+  rm -rf "$archive" "$go_folder"
+  mv "$go_folder.new/golang.org/toolchain@$name" "$go_folder"
+  rm -r "$go_folder.new"
+  chmod +x "$go_folder"/bin/* "$go_folder"/pkg/tool/*/*
 }

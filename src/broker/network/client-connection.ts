@@ -182,6 +182,7 @@ export class ClientConnection implements Receiver, RequestOwner {
   /** Whatever it waited for, the wait was not the client's. */
   #readOn(): void {
     this.lastActiveMs = this.#host.clock.now().monotonicMs
+    if (this.#frameBeganMs !== undefined) this.#frameBeganMs = this.lastActiveMs
     this.#connection.resume()
   }
 
