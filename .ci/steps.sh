@@ -92,4 +92,5 @@ install_go() {
   mv "$go_folder.new/golang.org/toolchain@$name" "$go_folder"
   rm -r "$go_folder.new"
   chmod +x "$go_folder"/bin/* "$go_folder"/pkg/tool/*/*
+  hash -r
 }
