@@ -5,7 +5,7 @@ import { metadataRecords } from '../core/metadata/records.ts'
 import { bootstrapRecords } from '../core/metadata/snapshot.ts'
 import type { Io } from '../io/io.ts'
 import type { ControlRecord } from '../protocol/control-record.ts'
-import { formatDirectory } from '../storage/directory-claim.ts'
+import { formatDirectory, makeDurableDirectory } from '../storage/directory-claim.ts'
 import { createLogFiles } from '../storage/log-loader.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { encodeSnapshot } from './metadata/snapshot-codec.ts'
@@ -34,7 +34,7 @@ export async function format(io: Io, context: StorageContext, request: FormatReq
   }
   if (others.length === directories.length) return
   const directoryId = randomUuid(io.random)
-  io.disk.makeDirectory(config.metadataLogDir)
+  await makeDurableDirectory(io.disk, config.metadataLogDir)
   await writeBootstrap(io, context, config, isStandalone ? voterRecords(config, directoryId) : [])
   // Last: a directory with this file is formatted, one without it is not.
   await formatDirectory(context, config.metadataLogDir, { clusterId, nodeId: config.nodeId, directoryId })

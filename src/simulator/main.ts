@@ -4,7 +4,7 @@ import './io/world.ts'
 import { Tripwire } from './tripwire.ts'
 
 /** Read before the tripwire stands: what a run may cost is real time. */
-const { uptime, cpuUsage } = process
+const { uptime, cpuUsage, stdout } = process
 const stopwatch = {
   seconds: () => uptime.call(process),
   cpuSeconds: () => {
@@ -27,7 +27,7 @@ async function main(): Promise<boolean> {
     ...stopwatch,
     freshSeed: freshSeed ?? 0,
     assertUntouched: () => tripwire?.assertUntouched(),
-    print: text => console.log(text),
+    print: text => void stdout.write(`${text}\n`),
   })
 }
 

@@ -73,7 +73,7 @@ export async function formatDirectory(
 }
 
 /** Makes a directory and those above it. Their names are durable when this resolves: all that is in them hangs on that. */
-async function makeDurableDirectory(disk: Disk, path: string): Promise<void> {
+export async function makeDurableDirectory(disk: Disk, path: string): Promise<void> {
   const parents = [parentOf(path)]
   for (let at = parents[0]; at !== '/' && at !== '.' && disk.status(at) === undefined; at = parents[0])
     parents.unshift(parentOf(at))
