@@ -35,8 +35,8 @@ import { BrokerMetrics } from './metrics/broker-metrics.ts'
 import { bind } from './network/bind.ts'
 import { SocketServer } from './network/socket-server.ts'
 import { openDirectories } from './open-directories.ts'
-import type { Partition, PartitionHost } from './partition.ts'
-import { Partitions } from './partitions.ts'
+import type { Partition } from './partition.ts'
+import { Partitions, type PartitionsOptions } from './partitions.ts'
 import { Unpacker } from './produce/unpacker.ts'
 import { ProducerIds } from './producer-ids.ts'
 import type { BrokerServices, FeatureView, HandlerSettings } from './services.ts'
@@ -404,12 +404,15 @@ export class Broker {
     await Promise.allSettled(flushes)
   }
 
-  #partitionHost(): PartitionHost {
+  #partitionHost(): PartitionsOptions['host'] {
     return {
       clock: this.#io.clock,
       unpacker: new Unpacker(this.#io.compute, this.budget.capacityBytes),
       nodeId: this.#config.nodeId,
       flushBeforeAck: this.#config.millraceFlush === 'ack',
+      replicaLagTimeMaxMs: this.#config.replicaLagTimeMaxMs,
+      replicaFetchBackoffMs: this.#config.replicaFetchBackoffMs,
+      brokers: { broker: id => this.#metadata?.image.broker(id) },
       appended: (partition: Partition, batch: Buffer) => {
         this.metrics.appended(partition.topic, readRecordCount(batch, 0), batch.length)
       },

@@ -2,11 +2,11 @@ import { assert, unreachable } from '../base/assert.ts'
 import { ErrorCode } from '../base/error-code.ts'
 import type { Uuid } from '../base/uuid.ts'
 import type { NeedsUnpacking, PartitionLog, PartitionLogListener } from '../core/log/partition-log.ts'
-import type { Clock } from '../io/clock.ts'
 import type { ComputeResult } from '../io/compute.ts'
 import type { FileRange } from '../io/disk.ts'
+import { PartitionReplica, type ReplicaHost, type ReplicaOwner } from './partition-replica.ts'
 import type { Unpacker } from './produce/unpacker.ts'
-import { decide, type ProduceItem, recordErrorsOf } from './produce/waiting-produce.ts'
+import { decide, decideReached, type ProduceItem, recordErrorsOf } from './produce/waiting-produce.ts'
 
 /** A fetch that is waiting for more bytes in the partitions it names. */
 export interface PartitionWatcher {
@@ -23,13 +23,12 @@ export interface PartitionFollower {
   leadershipLost(): void
 }
 
-export interface PartitionHost {
-  readonly clock: Clock
+export interface PartitionHost extends ReplicaHost {
   readonly unpacker: Unpacker
-  readonly nodeId: number
-  /** `millrace.flush=ack`: only what is synced counts. */
-  readonly flushBeforeAck: boolean
   appended(partition: Partition, batch: Buffer): void
+  /** Writes are taken from now on, in this leader epoch. */
+  leadershipBegan(partition: Partition): void
+  leadershipEnded(partition: Partition): void
 }
 
 export interface PartitionState {
@@ -45,8 +44,9 @@ export interface PartitionState {
  * One partition on this broker: its log, its place in replication, and those who wait for it. Batches pass through one queue
  * from arrival to reservation; a batch that is being unpacked off the loop holds back every later one.
  */
-export class Partition implements PartitionLogListener {
+export class Partition implements PartitionLogListener, ReplicaOwner {
   readonly log: PartitionLog<FileRange>
+  readonly replica: PartitionReplica
   readonly #host: PartitionHost
   #state: PartitionState
   #isGone = false
@@ -63,9 +63,14 @@ export class Partition implements PartitionLogListener {
     this.log = log
     this.#state = state
     this.#host = host
+    this.replica = new PartitionReplica(log, this, host, state.minInsyncReplicas)
     log.listen(this)
     if (host.flushBeforeAck) log.requestFlush()
-    this.#advance()
+  }
+
+  /** Takes its place in replication. Whoever looks for the partition finds it by now. */
+  start(): void {
+    this.update(this.#state)
   }
 
   get topicId(): Uuid {
@@ -85,7 +90,7 @@ export class Partition implements PartitionLogListener {
   }
 
   get isLeader(): boolean {
-    return !this.#isGone && this.#state.leaderId === this.#host.nodeId
+    return !this.#isGone && this.replica.isLeader
   }
 
   get leaderEpoch(): number {
@@ -95,7 +100,8 @@ export class Partition implements PartitionLogListener {
   update(state: PartitionState): void {
     assert(state.leaderEpoch >= this.#state.leaderEpoch, 'the leader epoch of a partition never falls')
     this.#state = state
-    this.#advance()
+    const { leaderId: leader, leaderEpoch, partitionEpoch, replicas, isr, minInsyncReplicas } = state
+    this.replica.update({ leader, leaderEpoch, partitionEpoch, replicas, isr }, minInsyncReplicas)
   }
 
   follow(follower: PartitionFollower | undefined): void {
@@ -127,7 +133,7 @@ export class Partition implements PartitionLogListener {
 
   /** Whether a write with acks=all may be taken now. */
   hasEnoughReplicas(): boolean {
-    return this.#state.isr.length >= Math.min(this.#state.minInsyncReplicas, this.#state.replicas.length)
+    return this.replica.hasEnoughReplicas
   }
 
   /** The partition is not served here any more: everybody who waits is told why. */
@@ -140,6 +146,7 @@ export class Partition implements PartitionLogListener {
       ...this.#untilHighWatermark.splice(0),
     ]
     for (const item of waiting) decide(item, errorCode)
+    this.replica.handle({ type: 'closed' })
     this.#wakeWatchers()
     this.#follower?.leadershipLost()
     this.#follower = undefined
@@ -241,8 +248,9 @@ export class Partition implements PartitionLogListener {
   }
 
   #acknowledge(): void {
-    answerReached(this.#untilAcknowledged, this.#acknowledgedEnd)
-    this.#advance()
+    const end = this.#acknowledgedEnd
+    decideReached(this.#untilAcknowledged, end)
+    this.replica.ownEndMoved(end)
   }
 
   logStartOffsetMoved(): void {
@@ -256,19 +264,27 @@ export class Partition implements PartitionLogListener {
       list.splice(0, list.length, ...kept)
       for (const item of failed) decide(item, ErrorCode.kafkaStorageError, 'The broker could not write to its disk.')
     }
+    this.replica.appendsFailed()
     this.#follower?.appendsFailed()
     this.#wakeWatchers()
   }
 
-  /** With one replica the high watermark is where what may be acknowledged ends. */
-  #advance(): void {
-    if (!this.isLeader) return
-    const { log } = this
-    const end = this.#acknowledgedEnd
-    if (end <= log.highWatermark) return
-    log.moveHighWatermark(end)
-    answerReached(this.#untilHighWatermark, end)
+  highWatermarkMoved(): void {
+    decideReached(this.#untilHighWatermark, this.log.highWatermark)
     this.#follower?.highWatermarkMoved()
+    this.#wakeWatchers()
+  }
+
+  leadershipBegan(): void {
+    if (!this.#isGone) this.#host.leadershipBegan(this)
+  }
+
+  /** Unless it leads on in a newer epoch, nobody here can say any more what becomes of writes that wait for others. */
+  leadershipEnded(): void {
+    if (this.#isGone) return
+    this.#host.leadershipEnded(this)
+    if (this.replica.isLeader) return
+    for (const item of this.#untilHighWatermark.splice(0)) decide(item, ErrorCode.notLeaderOrFollower)
     this.#wakeWatchers()
   }
 
@@ -283,10 +299,3 @@ const saysNothingOfTheLog: ReadonlySet<ErrorCode> = new Set([
   ErrorCode.messageTooLarge,
   ErrorCode.kafkaStorageError,
 ])
-
-function answerReached(list: ProduceItem[], end: number): void {
-  let count = 0
-  while (count < list.length && (list[count].isDecided || list[count].lastOffset < end)) count++
-  if (count === 0) return
-  for (const item of list.splice(0, count)) decide(item, ErrorCode.none)
-}

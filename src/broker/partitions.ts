@@ -6,7 +6,7 @@ import { topicConfigOf } from '../config/topic-config.ts'
 import type { DeletedTopic } from '../core/group/commands.ts'
 import type { MetadataDelta } from '../core/metadata/metadata-delta.ts'
 import { type MetadataImage, ResourceType, type TopicImage } from '../core/metadata/metadata-image.ts'
-import type { PartitionImage } from '../core/metadata/partition-image.ts'
+import { noLeader, type PartitionImage } from '../core/metadata/partition-image.ts'
 import type { LogSink } from '../io/log-sink.ts'
 import type { LogDirectories } from '../storage/log-directories.ts'
 import type { SegmentedLog } from '../storage/segmented-log.ts'
@@ -22,7 +22,7 @@ export interface LeadershipListener {
 
 export interface PartitionsOptions {
   readonly nodeId: number
-  readonly host: PartitionHost
+  readonly host: Omit<PartitionHost, 'leadershipBegan' | 'leadershipEnded'>
   readonly logs: LogDirectories
   readonly log: LogSink
   readonly listener: LeadershipListener
@@ -42,11 +42,18 @@ type ConfigSource = Pick<MetadataImage, 'config'>
 /** The partitions that this broker has replicas of. Opened, changed and closed as the metadata says, in one turn. */
 export class Partitions implements PartitionLookup {
   readonly #options: PartitionsOptions
+  readonly #host: PartitionHost
   readonly #byId = new Map<Uuid, LocalTopic>()
   readonly #byName = new Map<string, LocalTopic>()
 
   constructor(options: PartitionsOptions) {
     this.#options = options
+    const { host, listener } = options
+    this.#host = {
+      ...host,
+      leadershipBegan: partition => listener.leads(partition),
+      leadershipEnded: ({ topic, index }) => listener.leadsNoMore(topic, index),
+    }
   }
 
   byId(topicId: Uuid, index: number): Partition | undefined {
@@ -66,9 +73,14 @@ export class Partitions implements PartitionLookup {
     return image.partition(at.topicId, at.partition)?.replicas.includes(nodeId) ?? false
   }
 
-  /** At the start: everything that the image has of this broker. */
+  /**
+   * At the start: everything that the image has of this broker, without a leader. What an earlier life of the broker led is
+   * over: the controller elects anew when it registers this one.
+   */
   openAll(image: MetadataImage): void {
-    for (const topic of image.topics()) for (const partition of topic.partitions) this.#open(topic, partition, image)
+    for (const topic of image.topics()) {
+      for (const partition of topic.partitions) this.#open(topic, { ...partition, leader: noLeader }, image)
+    }
   }
 
   /** Before the image moves. */
@@ -108,7 +120,7 @@ export class Partitions implements PartitionLookup {
   }
 
   #open(topic: { readonly id: Uuid; readonly name: string }, image: PartitionImage, configs: ConfigSource): void {
-    const { nodeId, logs, log: sink, host, listener } = this.#options
+    const { nodeId, logs, log: sink } = this.#options
     if (!image.replicas.includes(nodeId)) return
     const config = topicConfigOf(configs.config(ResourceType.topic, topic.name), this.#options.brokerTexts())
     const { name, id: topicId } = topic
@@ -121,23 +133,14 @@ export class Partitions implements PartitionLookup {
       return
     }
     created.log.configure(config.log)
-    const partition = new Partition(created.log, stateOf(image, config.minInsyncReplicas), host)
+    const partition = new Partition(created.log, stateOf(image, config.minInsyncReplicas), this.#host)
     this.#localTopic(topicId, name).partitions.set(partition.index, partition)
-    if (!partition.isLeader) return
-    created.log.assignLeaderEpoch(partition.leaderEpoch)
-    listener.leads(partition)
+    partition.start()
   }
 
   #update(partition: Partition, image: PartitionImage, configs: ConfigSource): void {
-    const { listener } = this.#options
-    const { topic, index, leaderEpoch: epochBefore, isLeader: ledBefore } = partition
-    const config = topicConfigOf(configs.config(ResourceType.topic, topic), this.#options.brokerTexts())
+    const config = topicConfigOf(configs.config(ResourceType.topic, partition.topic), this.#options.brokerTexts())
     partition.update(stateOf(image, config.minInsyncReplicas))
-    if (image.leaderEpoch === epochBefore) return
-    if (ledBefore) listener.leadsNoMore(topic, index)
-    if (!partition.isLeader) return
-    partition.log.assignLeaderEpoch(partition.leaderEpoch)
-    listener.leads(partition)
   }
 
   #configure(topic: string, configs: ConfigSource): void {

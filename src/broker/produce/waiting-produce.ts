@@ -85,3 +85,11 @@ export function decide(item: ProduceItem, errorCode: ErrorCode, message: string 
   }
   item.produce.decided()
 }
+
+/** Those that wait, in the order of their offsets, for what ends at `end` now: they are answered and leave the list. */
+export function decideReached(waiting: ProduceItem[], end: number): void {
+  let count = 0
+  while (count < waiting.length && (waiting[count].isDecided || waiting[count].lastOffset < end)) count++
+  if (count === 0) return
+  for (const item of waiting.splice(0, count)) decide(item, ErrorCode.none)
+}

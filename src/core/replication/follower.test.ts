@@ -81,6 +81,18 @@ test('with flush=ack a follower syncs, once, before it asks for more', () => {
   assert.equal(asked(replica.handle({ type: 'logMoved' })).fetchOffset, 5)
 })
 
+test('with flush=ack a log that was cut is synced again when it has grown to where it was', () => {
+  const { replica, fetch } = follower([3, 4], { flushBeforeAck: true })
+  answer(replica, fetch, { records: records(2, 3) })
+  assert.deepEqual(replica.written(), [{ type: 'flush' }])
+  replica.log.flushed(4)
+  const second = asked(replica.handle({ type: 'logMoved' }))
+  answer(replica, second, { divergingEpoch: { epoch: 3, endOffset: 1 } })
+  const third = asked(replica.handle({ type: 'logChanged' }))
+  answer(replica, third, { records: records(1, 3) })
+  assert.deepEqual(replica.written(), [{ type: 'flush' }])
+})
+
 test('a follower that was left with what is not synced syncs it first', () => {
   const replica = new ReplicaUnderTest({ flushBeforeAck: true }).fill(3, 4)
   replica.log.flushedOffset = 1

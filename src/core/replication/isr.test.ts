@@ -234,7 +234,7 @@ test('who joins has the lag time to reach the end, be it never caught up before'
   const replica = leader()
   replica.write()
   const wanted = asked(replica.fetch(3, { fetchOffset: 4 }))
-  answer(replica, wanted!)
+  assert.equal(asked(answer(replica, wanted!)), undefined)
   replica.fetch(2, { fetchOffset: 5 })
   assert.equal(asked(replica.tick(900)), undefined)
 })

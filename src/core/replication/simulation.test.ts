@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Reached } from './simulation/checker.ts'
 import { realControllers } from './simulation/fixtures/real-controller.ts'
+import type { Reached } from './simulation/outcome.ts'
 import { run } from './simulation/run.ts'
 
 /** `REPLICATION_SEEDS=1000-2000` runs other seeds; a run that fails names its seed. */

@@ -2,27 +2,10 @@ import type { FetchVerdict, FollowerFetch, ReplicationEffect } from '../events.t
 import type { ClusterState } from './cluster-controller.ts'
 import { checkJoined, checkShape } from './controller-checks.ts'
 import { Ledger } from './ledger.ts'
+import { nothingReached, Violation } from './outcome.ts'
 import type { SimBroker } from './sim-broker.ts'
 import type { SimBatch } from './sim-log.ts'
 import type { World } from './world.ts'
-
-/** A run broke an invariant. */
-export class Violation extends Error {
-  override readonly name = 'Violation'
-}
-
-/** Things a run got to: a simulation that never reaches them proves nothing. */
-export interface Reached {
-  leaderships: number
-  committed: number
-  acknowledged: number
-  truncations: number
-  divergences: number
-  startedAnew: number
-  shrinks: number
-  expansions: number
-  losses: number
-}
 
 /**
  * Sees all replicas at once, and what has been committed since the beginning (I1, I2). Checks when it happens: that a batch has
@@ -33,17 +16,7 @@ export interface Reached {
 export class Checker {
   readonly states: ClusterState[] = []
   readonly ledger: Ledger
-  readonly reached: Reached = {
-    leaderships: 0,
-    committed: 0,
-    acknowledged: 0,
-    truncations: 0,
-    divergences: 0,
-    startedAnew: 0,
-    shrinks: 0,
-    expansions: 0,
-    losses: 0,
-  }
+  readonly reached = nothingReached()
   readonly #world: World
   /** Leaders of older epochs lack nothing that counts, but may still hold what is lost. */
   #firstEpochAfterLoss = 0
@@ -164,8 +137,7 @@ export class Checker {
     const missing = this.ledger.firstMissing(log, leaderEpoch)
     const isCurrent = leaderEpoch === this.#world.controller.state.partition.leaderEpoch
     if (missing === undefined) {
-      // In sync and complete, however it came to lead.
-      if (isCurrent) this.ledger.joined(id, this.#epochOf(id))
+      if (isCurrent) this.#completeLeader(id, leaderEpoch)
       return
     }
     if (!this.ledger.mayLose(missing)) this.fail(`leader ${id} of epoch ${leaderEpoch} lacks committed ${missing}`)
@@ -175,6 +147,14 @@ export class Checker {
     this.reached.losses++
     this.ledger.joined(id, this.#epochOf(id))
     this.ledger.lose(missing)
+    this.#firstEpochAfterLoss = leaderEpoch
+  }
+
+  /** In sync and complete, however it came to lead. The one before may go on and commit what this one does not know. */
+  #completeLeader(id: number, leaderEpoch: number): void {
+    this.ledger.joined(id, this.#epochOf(id))
+    if (!this.#world.controller.state.partition.isRecovering) return
+    this.#epochsWithLoss.add(leaderEpoch)
     this.#firstEpochAfterLoss = leaderEpoch
   }
 

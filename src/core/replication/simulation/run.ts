@@ -1,6 +1,6 @@
-import type { Reached } from './checker.ts'
 import type { MakeController } from './cluster-controller.ts'
 import { Driver } from './driver.ts'
+import type { Reached } from './outcome.ts'
 import { SimRandom } from './sim-random.ts'
 import { World } from './world.ts'
 

@@ -5,8 +5,8 @@ import type { ReplicationEffect, ReplicationEvent } from '../events.ts'
 import { Replication } from '../replication.ts'
 import type { BrokersView, BrokerView } from '../views.ts'
 import type { ClusterState } from './cluster-controller.ts'
-import { ControllerLink } from './controller-link.ts'
 import { FetchServer } from './fetch-server.ts'
+import { Membership } from './membership.ts'
 import { SimDisk } from './sim-disk.ts'
 import { SimLog } from './sim-log.ts'
 import type { World } from './world.ts'
@@ -21,6 +21,7 @@ export class SimBroker implements BrokersView {
   readonly disk: SimDisk
   readonly fetches: FetchServer
   readonly writes: Writes
+  readonly membership: Membership
   replication: Replication | undefined
   /** Counts processes: what an older one had under way is dropped. */
   life = 0
@@ -33,15 +34,10 @@ export class SimBroker implements BrokersView {
   isShuttingDown = false
   /** How long it may take to hear of new metadata. */
   metadataDelayMs = 30
-  /** On disk: of the last life that was registered. */
-  #savedEpoch = -1
-  /** How the last life ended: whether what it had may be lost. */
-  #mayHaveLost = false
   /** Time of this broker runs at its own rate from its own zero. */
   readonly #rate: number
   readonly #zeroMs: number
   #tickMs = Number.POSITIVE_INFINITY
-  #link: ControllerLink
 
   constructor(world: World, id: number, flushBeforeAck: boolean) {
     this.world = world
@@ -50,7 +46,7 @@ export class SimBroker implements BrokersView {
     this.disk = new SimDisk(this)
     this.fetches = new FetchServer(this)
     this.writes = new Writes(this)
-    this.#link = new ControllerLink(world, id)
+    this.membership = new Membership(this)
     this.#rate = world.random.between(0.95, 1.05)
     this.#zeroMs = world.random.between(0, 1e6)
   }
@@ -68,8 +64,7 @@ export class SimBroker implements BrokersView {
     this.brokerEpoch = undefined
     this.state = undefined
     this.disk.begin()
-    this.#link = new ControllerLink(this.world, this.id)
-    this.#register()
+    this.membership.begin()
   }
 
   /** The process ends without notice. Whether it can tell afterwards that it has lost nothing is what `mayHaveLost` says. */
@@ -77,7 +72,7 @@ export class SimBroker implements BrokersView {
     if (!this.isUp) return
     const isLossy = !this.flushBeforeAck && (how === 'power' || !this.world.knowsBoot)
     if (isLossy) this.world.checker.lossyFailure(this)
-    this.#mayHaveLost ||= isLossy
+    this.membership.mayHaveLost ||= isLossy
     this.#end()
     if (how === 'power') this.log.cutPower(this.world.random)
     else this.log.kill(this.world.random)
@@ -90,7 +85,7 @@ export class SimBroker implements BrokersView {
     this.#end()
     this.log.kill(this.world.random)
     this.log.flushed(this.log.logEndOffset)
-    this.#mayHaveLost = false
+    this.membership.mayHaveLost = false
   }
 
   #end(): void {
@@ -103,65 +98,8 @@ export class SimBroker implements BrokersView {
     this.world.checker.ended(this)
   }
 
-  #register(): void {
-    const incarnation = this.life
-    const previousEpoch = this.#mayHaveLost ? -1 : this.#savedEpoch
-    this.#link.ask(
-      controller => {
-        // A process that is gone is not registered any more: its connection went with it.
-        if (this.life !== incarnation) return undefined
-        const known = controller.state.brokers.get(this.id)?.epoch
-        // Also where the life in between ended before it learned its epoch: the controller cannot know what it did.
-        const isUnclean = previousEpoch !== known
-        const epoch = controller.register(this.id, { incarnation, previousEpoch }, this.world.nowMs)
-        if (epoch !== undefined && epoch !== known && isUnclean)
-          this.world.checker.ledger.failedLossily(this.id, known ?? -1)
-        return epoch
-      },
-      this.inThisLife(brokerEpoch => {
-        if (brokerEpoch === undefined) return this.later(this.world.random.between(50, 300), () => this.#register())
-        this.brokerEpoch = brokerEpoch
-        this.#savedEpoch = brokerEpoch
-        this.#mayHaveLost = false
-        this.#readMetadata()
-        this.#heartbeat()
-      }),
-    )
-  }
-
-  #heartbeat(): void {
-    const { brokerEpoch } = this
-    assert(brokerEpoch !== undefined, 'who sends heartbeats is registered')
-    const metadataOffset = (this.state?.endOffset ?? 0) - 1
-    const broker = {
-      brokerId: this.id,
-      brokerEpoch,
-      metadataOffset,
-      wantShutDown: this.isShuttingDown,
-      wantFence: false,
-    }
-    this.#link.ask(
-      controller => controller.heartbeat(broker, this.world.nowMs),
-      this.inThisLife(answer => {
-        if (answer?.shouldShutDown && this.isShuttingDown) this.world.stopped(this)
-      }),
-    )
-    this.later(this.isShuttingDown ? 100 : 500, () => this.#heartbeat())
-  }
-
-  /** Now and then it hears of what has been committed since: all of it in one delta, or a part. */
-  #readMetadata(): void {
-    const { random } = this.world
-    this.later(random.between(1, this.metadataDelayMs), () => {
-      const read = this.state?.endOffset ?? 0
-      const news = this.world.checker.states.filter(state => state.endOffset > read)
-      const state = random.chance(0.5) ? news.at(-1) : news[0]
-      if (state !== undefined && !this.world.isLost(`0>${this.id}`)) this.#apply(state)
-      this.#readMetadata()
-    })
-  }
-
-  #apply(state: ClusterState): void {
+  /** The broker has read the metadata up to here. */
+  metadataRead(state: ClusterState): void {
     const isRegistered = state.brokers.get(this.id)?.epoch === this.brokerEpoch
     if (isRegistered && this.replication === undefined) this.#open()
     if (isRegistered) this.handle({ type: 'metadata', partition: state.partition })
@@ -297,7 +235,7 @@ export class SimBroker implements BrokersView {
     assert(brokerEpoch !== undefined, 'who leads is registered')
     const broker = { brokerId: this.id, brokerEpoch }
     this.world.proposed(this, wanted.isr.at(-1)!.brokerId)
-    this.#link.ask(
+    this.membership.link.ask(
       controller => controller.alterPartition(broker, wanted, this.world.nowMs),
       this.inThisLife(answer => {
         if (answer === undefined) this.handle({ type: 'alterPartitionFailed', attemptId })
