@@ -15,8 +15,7 @@ function checkOwnership({ history, violations }: CheckInput): void {
   const lives = new Lives(history)
   const instances = new Map(history.callsOf('join').map(({ request, answer }) => [answer?.member, request.instance]))
   for (const { request, answer, invokedAt } of history.callsOf('sync')) {
-    // After a crash a generation may be numbered again.
-    const generation = `${request.group} generation ${request.generation} in life ${lives.at(invokedAt)}`
+    const generation = `${request.group} generation ${request.generation} in life ${lives.of(request.group, invokedAt)}`
     for (const partition of answer?.share ?? []) {
       const key = `${generation} ${partition}`
       // A static member that comes back has another member id, and is the same.
@@ -40,9 +39,9 @@ function checkGenerations({ history, violations }: CheckInput): void {
       if (call.outcome !== 'ok') continue
       const { group, generation, member } = call.request
       if (generation < 0) continue
-      const life = lives.at(call.invokedAt)
+      const life = lives.of(group, call.invokedAt)
       const newer = joins.find(join => {
-        const isEarlier = join.endedAt < call.invokedAt && lives.at(join.endedAt) === life
+        const isEarlier = join.endedAt < call.invokedAt && lives.of(group, join.endedAt) === life
         return isEarlier && join.request.group === group && (join.answer?.generation ?? 0) > generation
       })
       if (newer === undefined) continue
@@ -52,17 +51,40 @@ function checkGenerations({ history, violations }: CheckInput): void {
   }
 }
 
-/** Which life of the broker was running when. */
+/**
+ * When groups began to number their generations anew: with a life of the broker, since a crash may have taken the last of
+ * them, and when a group had been forgotten, as an empty one without offsets is before long.
+ */
 class Lives {
   readonly #starts: readonly number[]
+  readonly #anew: ReadonlyMap<string, readonly number[]>
 
   constructor(history: History) {
     this.#starts = history.marksOf('started').map(mark => mark.at)
+    const joins = history.callsOf('join').filter(call => call.answer !== undefined)
+    const byGroup = Map.groupBy(joins, ({ request }) => request.group)
+    this.#anew = new Map([...byGroup].map(([group, ofGroup]) => [group, beginnings(ofGroup)]))
   }
 
-  at(place: number): number {
-    return this.#starts.filter(start => start <= place).length
+  of(group: string, place: number): string {
+    return `${this.#at(this.#starts, place)}.${this.#at(this.#anew.get(group) ?? [], place)}`
   }
+
+  #at(starts: readonly number[], place: number): number {
+    return starts.filter(start => start <= place).length
+  }
+}
+
+/** Where the first generation follows a later one. */
+function beginnings(joins: readonly Call<'join'>[]): number[] {
+  const found: number[] = []
+  let latest = 0
+  for (const { answer, endedAt } of [...joins].sort((a, b) => a.endedAt - b.endedAt)) {
+    const generation = answer?.generation ?? 0
+    if (generation === 1 && latest > 1) found.push(endedAt)
+    latest = generation === 1 ? 1 : Math.max(latest, generation)
+  }
+  return found
 }
 
 /** Commits of one group to one partition as a register: a read gives the last write, or one that may be yet to come. */
