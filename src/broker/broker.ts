@@ -607,7 +607,12 @@ export class Broker {
     await this.#metadata?.close()
     const brokerEpoch = this.#registration?.brokerEpoch ?? -1
     if (this.#logs !== undefined) await this.#closeLogs(brokerEpoch)
-    else for (const claim of this.#claims) claim.lock.release()
+    else {
+      for (const { directory, lock } of this.#claims) {
+        directory.close()
+        lock.release()
+      }
+    }
     this.deadlines.close()
     this.#state = brokerState.notRunning
   }

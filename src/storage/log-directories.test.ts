@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { ErrorCode } from '../base/error-code.ts'
 import { defaultLogConfig } from '../core/log/default-log-config.ts'
 import { claimDirectory, formatDirectory } from './directory-claim.ts'
-import { decodeMetaProperties, readMetaProperties } from './directory-files.ts'
+import { decodeMetaProperties, readMetaProperties, readOffsetCheckpoint } from './directory-files.ts'
 import { append, batchOf, bytesOf, type Host, onHost, readAll, topicId, tryAppend, written } from './fixture.test.ts'
 import { openMetadataLog } from './metadata-log.ts'
 
@@ -152,6 +152,52 @@ describe('a deleted log', () => {
       assert.ok(!names(host).some(name => name.endsWith('-delete')))
       assert.equal((await bytesOf(read)).length, read.byteLength)
       assert.deepEqual(host.faults.events, [])
+    }))
+
+  for (const crash of ['kill', 'power'] as const)
+    test(`leaves nothing to a new one of its name, also after ${crash}`, () =>
+      onHost({}, async host => {
+        host.directories = await host.open({ intervals: { logStartCheckpointMs: 100, recoveryPointCheckpointMs: 100 } })
+        append(host.log(), { count: 9 })
+        await host.log().flush()
+        host.log().moveHighWatermark(9)
+        await host.log().moveLogStart(9)
+        await host.world.sleep(500)
+        const directory = host.directories.directories[0]
+        assert.equal(
+          readOffsetCheckpoint(host.io.disk, directory.path, 'log-start-offset-checkpoint')?.get('topic-0'),
+          9,
+        )
+        host.directories.delete(host.log())
+        const { config } = host
+        const created = host.directories.create({ topic: 'topic', topicId: otherTopicId, partition: 0, config })
+        assert.ok(created.type === 'created')
+        append(created.log, { count: 3 })
+        await written(host, created.log)
+        if (crash === 'power') await created.log.flush()
+        host.node.crash(crash)
+        await host.open()
+        const again = host.directories.get(otherTopicId, 0)
+        assert.deepEqual([again?.logStartOffset, again?.logEndOffset], [0, 3])
+        assert.deepEqual(host.faults.damage, [])
+      }))
+
+  test('whose directory a full disk keeps from being renamed keeps its name until there is room', () =>
+    onHost({}, async host => {
+      const log = await host.openLog()
+      append(log, { count: 3 })
+      await written(host, log)
+      host.node.disk.faults.failNext('rename', 'noSpace')
+      host.directories.delete(log)
+      const { config } = host
+      const request = { topic: 'topic', topicId: otherTopicId, partition: 0, config }
+      assert.equal(host.directories.create(request).type, 'refused')
+      await host.world.sleep(5000)
+      const created = host.directories.create(request)
+      assert.ok(created.type === 'created')
+      append(created.log)
+      await written(host, created.log)
+      assert.equal((await readAll(created.log)).length, 1)
     }))
 
   test('is removed by the next start, if this one did not come to it', () =>

@@ -72,6 +72,8 @@ export class LogDirectories {
   readonly #unopened: UnopenedPartition[] = []
   readonly #timers = new Set<Timer>()
   readonly #unsynced: SegmentedLog[] = []
+  /** Names of deleted logs whose directories could not be renamed yet. */
+  readonly #leaving = new Set<string>()
   #syncing = 0
   #isClosed = false
 
@@ -121,6 +123,7 @@ export class LogDirectories {
     if (this.#isTaken(name)) return refused(ErrorCode.inconsistentTopicId, `another topic's ${name} is in the way`)
     const path = `${directory.path}/${name}`
     try {
+      directory.forget(name)
       createLogFiles(this.#context, path, topicId, 0)
     } catch (error) {
       assert(error instanceof DiskError, 'a disk throws disk errors only')
@@ -160,16 +163,25 @@ export class LogDirectories {
     this.#logs.delete(keyOf(log.topicId, log.partition))
     directory.remove(log)
     if (directory.isOffline) return
+    this.#rename(directory, log)
+  }
+
+  /** Until the directory has been renamed, which a full disk may refuse for a while, its name is taken. */
+  #rename(directory: LogDirectory, log: SegmentedLog): void {
+    const name = partitionDirectoryName(log.topic, log.partition)
     const id = this.#context.random.bytes(16).toString('hex')
     const renamed = `${directory.path}/${renamedDirectoryName(log, 'delete', id)}`
     try {
       this.#context.disk.rename(log.path, renamed)
-      log.moved(renamed)
     } catch (error) {
       assert(error instanceof DiskError, 'a disk throws disk errors only')
+      this.#leaving.add(name)
       directory.writeFailed(error)
+      if (!directory.isOffline) directory.after(renameRetryMs, async () => this.#rename(directory, log))
       return
     }
+    this.#leaving.delete(name)
+    log.moved(renamed)
     directory.after(log.config.fileDeleteDelayMs, () => this.#remove(directory, renamed))
   }
 
@@ -221,7 +233,7 @@ export class LogDirectories {
   }
 
   #isTaken(name: string): boolean {
-    if (this.#unopened.some(partition => partition.name === name)) return true
+    if (this.#leaving.has(name) || this.#unopened.some(partition => partition.name === name)) return true
     return this.directories.some(directory => directory.logs.has(name))
   }
 
@@ -293,6 +305,7 @@ export class LogDirectories {
 /** How often `flush.ms` is looked at. */
 const flushCheckMs = 1000
 const yieldAfterMs = 5
+const renameRetryMs = 1000
 const closesAtOnce = 8
 const syncsAtOnce = 4
 

@@ -60,6 +60,7 @@ export class LogDirectory implements DirectoryOfLog {
   readonly #highWatermarks: CheckpointWriter
   readonly #nameSync: SharedTask
   readonly #timers = new Set<Timer>()
+  #forgetting: Promise<void> = Promise.resolve()
   #state: LogDirectoryState = 'online'
   #hasFailed = false
 
@@ -90,8 +91,24 @@ export class LogDirectory implements DirectoryOfLog {
     this.#logs.delete(partitionDirectoryName(log.topic, log.partition))
   }
 
-  syncNames(): Promise<void> {
-    return this.#nameSync.run()
+  async syncNames(): Promise<void> {
+    await this.#forgetting
+    await this.#nameSync.run()
+  }
+
+  /**
+   * The checkpoints know logs by their names: before a new log of this name holds anything, they must say nothing of an
+   * earlier one. Durable with the next `syncNames`. Throws `DiskError`.
+   */
+  forget(name: string): void {
+    assert(!this.#logs.has(name), 'a log that is there is not forgotten')
+    const checkpoints = [this.#recoveryPoints, this.#logStarts, this.#highWatermarks]
+    const stale = checkpoints.filter(checkpoint => checkpoint.forget(name))
+    if (stale.length === 0) return
+    const saved = Promise.all([this.#forgetting, ...stale.map(checkpoint => checkpoint.save())]).then(() => undefined)
+    // Whoever syncs names is told.
+    saved.catch(() => undefined)
+    this.#forgetting = saved
   }
 
   saveRecoveryPoints(): Promise<void> {
