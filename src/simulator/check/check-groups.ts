@@ -75,14 +75,18 @@ class Lives {
   }
 }
 
-/** Where the first generation follows a later one. */
+/**
+ * Where the first generation begins anew: all who join it at its beginning wait for one another, so who asks after somebody
+ * has been answered is in another first generation. (Or has rejoined, which then goes unchecked for the first one.)
+ */
 function beginnings(joins: readonly Call<'join'>[]): number[] {
   const found: number[] = []
-  let latest = 0
-  for (const { answer, endedAt } of [...joins].sort((a, b) => a.endedAt - b.endedAt)) {
-    const generation = answer?.generation ?? 0
-    if (generation === 1 && latest > 1) found.push(endedAt)
-    latest = generation === 1 ? 1 : Math.max(latest, generation)
+  let answeredAt: number | undefined
+  for (const { answer, invokedAt, endedAt } of [...joins].sort((a, b) => a.endedAt - b.endedAt)) {
+    if (answer?.generation !== 1) continue
+    if (answeredAt !== undefined && invokedAt <= answeredAt) continue
+    if (answeredAt !== undefined) found.push(endedAt)
+    answeredAt = endedAt
   }
   return found
 }
