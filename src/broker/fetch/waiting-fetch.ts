@@ -109,6 +109,8 @@ export class WaitingFetch implements PartitionWatcher {
     for (let i = start; i < this.#wanted.length; i++) {
       const answer = this.#read(this.#wanted[i])
       if (answer instanceof Promise) {
+        // From here on others run: what they append to partitions that have been read must wake this.
+        this.#watch()
         void answer.then(result => {
           if (this.#isDone) release(result)
           else {

@@ -15,7 +15,7 @@ import type { Clock } from '../../io/clock.ts'
 import type { LogSink } from '../../io/log-sink.ts'
 import { partitionOfCoordinator } from '../../protocol/partition-choice.ts'
 import { CoordinatorShard } from '../coordinator/coordinator-shard.ts'
-import type { Deadlines } from '../deadlines.ts'
+import type { Deadline, Deadlines } from '../deadlines.ts'
 import type { Partition } from '../partition.ts'
 
 export const groupTopic = '__consumer_offsets'
@@ -42,12 +42,21 @@ export interface GroupCoordinatorOptions {
 /** The most answers of one shard that wait for a commit. */
 const maxWaitingAnswers = 10_000
 
+/** What deleted topics left is looked for again so much later where its removal was refused (the disk was full, say). */
+const removalRetryMs = 10_000
+
+type Removal = Extract<GroupCommand, { readonly type: 'topicsDeleted' | 'removeStaleOffsets' }>
+
 /** All group coordinators of this broker: one shard for each partition of `__consumer_offsets` that it leads. */
 export class GroupCoordinator {
   readonly #options: GroupCoordinatorOptions
   readonly #shards = new Map<number, Shard>()
   readonly #waiting = new Map<RequestId, (reply: GroupReply) => void>()
   #lastRequestId = 0
+  /** Shards that may have offsets of deleted topics, since they refused to remove them. */
+  readonly #stale = new Set<Shard>()
+  /** Defined while there are such. */
+  #removalRetry: Deadline | undefined
 
   constructor(options: GroupCoordinatorOptions) {
     this.#options = options
@@ -95,7 +104,7 @@ export class GroupCoordinator {
         answerTimeoutMs: commitTimeoutMs,
         maxWaitingAnswers,
       },
-      loaded: () => void shard.submit({ type: 'removeStaleOffsets' }),
+      loaded: () => this.#remove(shard, { type: 'removeStaleOffsets' }),
     })
     this.#shards.set(partition.index, shard)
     shard.load()
@@ -109,10 +118,28 @@ export class GroupCoordinator {
 
   closeAll(): void {
     for (const index of [...this.#shards.keys()]) this.close(index)
+    this.#removalRetry?.cancel()
+    this.#removalRetry = undefined
+    this.#stale.clear()
   }
 
   topicsDeleted(topics: readonly DeletedTopic[]): void {
-    for (const shard of this.#shards.values()) shard.submit({ type: 'topicsDeleted', topics })
+    for (const shard of this.#shards.values()) this.#remove(shard, { type: 'topicsDeleted', topics })
+  }
+
+  #remove(shard: Shard, removal: Removal): void {
+    if (shard.submit(removal) === undefined) return
+    this.#stale.add(shard)
+    const { clock, deadlines } = this.#options
+    this.#removalRetry ??= deadlines.add(clock.now().monotonicMs + removalRetryMs, () => this.#retryRemovals())
+  }
+
+  /** A shard that is not loaded looks for them when it is. */
+  #retryRemovals(): void {
+    this.#removalRetry = undefined
+    const shards = [...this.#stale]
+    this.#stale.clear()
+    for (const shard of shards) if (shard.isLoaded) this.#remove(shard, { type: 'removeStaleOffsets' })
   }
 
   /** `answered` runs exactly once. */

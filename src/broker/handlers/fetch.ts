@@ -181,6 +181,7 @@ function partitionData(result: FetchResult, withLeaders: boolean) {
 function count(services: BrokerServices, request: Request, result: FetchResult): void {
   if (result.errorCode !== ErrorCode.none) request.errorCode ||= result.errorCode
   const { topic, topicId } = result.wanted
-  const name = topic === '' ? services.cluster.topicById(topicId)?.name : topic
-  services.metrics.fetched(name, result.byteLength, result.errorCode)
+  const { cluster } = services
+  const existing = topic === '' ? cluster.topicById(topicId) : cluster.topicByName(topic)
+  services.metrics.fetched(existing?.name, result.byteLength, result.errorCode)
 }

@@ -138,12 +138,15 @@ const worthALine: ReadonlySet<ErrorCode> = new Set([
 
 function tellFailures(services: BrokerServices, request: Request, topics: readonly TopicResult[]): void {
   for (const topic of topics) {
+    const { cluster } = services
+    const name = (request.apiVersion >= 13 ? cluster.topicById(topic.topicId) : cluster.topicByName(topic.name))?.name
     for (const { index, errorCode, errorMessage } of topic.partitionResponses) {
       if (errorCode === ErrorCode.none) continue
-      services.metrics.produceFailed(topic.name, errorCode)
+      services.metrics.produceFailed(name, errorCode)
       if (!worthALine.has(errorCode)) continue
-      const name = topic.name || services.cluster.topicById(topic.topicId)?.name
-      request.owner.warn(`a batch for ${name}-${index} was refused: ${errorMessage ?? errorName(errorCode)}`)
+      request.owner.warn(
+        `a batch for ${name ?? topic.name}-${index} was refused: ${errorMessage ?? errorName(errorCode)}`,
+      )
     }
   }
 }

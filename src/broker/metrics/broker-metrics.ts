@@ -70,6 +70,7 @@ export class BrokerMetrics {
     one.bytesIn += bytes
   }
 
+  /** `topic` is undefined when there is none of that name: clients could name ever more, each of them kept for good. */
   produceFailed(topic: string | undefined, errorCode: ErrorCode): void {
     for (const metrics of topic === undefined ? [this.allTopics] : [this.allTopics, this.topic(topic)]) {
       metrics.failedProduceRequests++
@@ -78,6 +79,7 @@ export class BrokerMetrics {
     }
   }
 
+  /** Of a topic that does not exist, likewise, only the total is kept. */
   fetched(topic: string | undefined, bytes: number, errorCode: ErrorCode): void {
     for (const metrics of topic === undefined ? [this.allTopics] : [this.allTopics, this.topic(topic)]) {
       metrics.fetchRequests++

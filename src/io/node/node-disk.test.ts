@@ -1,6 +1,8 @@
+import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { test } from 'node:test'
 import { diskConformance } from '../conformance/disk-conformance.ts'
 import { CopySlabs } from './append-batch.ts'
 import { AppendPace } from './append-pace.ts'
@@ -35,17 +37,26 @@ for (const [name, { native, pace: Pace }] of Object.entries(ways))
   diskConformance(name, () => {
     const directory = mkdtempSync(join(tmpdir(), 'millrace-disk-'))
     const pace = new Pace(() => undefined)
-    const shared = {
-      turns: new TurnQueue(),
-      pace,
-      copies: new CopySlabs(),
-      reads: new Slots(2),
-      syncs: new Slots(1),
-      appends: new Slots(1),
-    }
     return {
-      subject: { disk: new NodeDisk(shared, native), directory },
+      subject: { disk: new NodeDisk(sharedWith(pace), native), directory },
       run: body => body(),
       dispose: async () => rmSync(directory, { recursive: true }),
     }
   })
+
+test('a file that cannot be opened to be synced is no failed sync', async () => {
+  const disk = new NodeDisk(sharedWith(new AppendPace(() => undefined)), undefined)
+  const path = join(tmpdir(), 'millrace-no-such-file')
+  await assert.rejects(disk.syncFile(path), { code: 'notFound', operation: 'open' })
+})
+
+function sharedWith(pace: AppendPace) {
+  return {
+    turns: new TurnQueue(),
+    pace,
+    copies: new CopySlabs(),
+    reads: new Slots(2),
+    syncs: new Slots(1),
+    appends: new Slots(1),
+  }
+}

@@ -101,7 +101,8 @@ export class NodeDisk implements Disk {
   }
 
   async #sync(path: string): Promise<void> {
-    const descriptor = await promised<number>('sync', path, callback => fs.open(path, O_RDONLY, callback))
+    // Too many open files is no failed sync: nothing that was written is in doubt.
+    const descriptor = await promised<number>('open', path, callback => fs.open(path, O_RDONLY, callback))
     try {
       await promised<void>('sync', path, callback =>
         this.#shared.syncs.run(end =>

@@ -124,7 +124,7 @@ export const bugs: readonly PlantedBug[] = [
   {
     name: 'offsets-of-deleted-topics-stay',
     file: 'broker/groups/group-coordinator.ts',
-    find: "for (const shard of this.#shards.values()) shard.submit({ type: 'topicsDeleted', topics })",
+    find: "for (const shard of this.#shards.values()) this.#remove(shard, { type: 'topicsDeleted', topics })",
     replace: 'void topics',
     why: 'a topic made anew begins where readers of the old one had been (I8)',
   },

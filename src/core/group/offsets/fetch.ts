@@ -21,7 +21,7 @@ export function decideOffsetFetch(
   const groups = command.groups.map(group =>
     group.topics === null
       ? fetchAll(command, group.groupId, store, topics)
-      : fetchNamed(command, group, group.topics, store),
+      : fetchNamed(command, group, group.topics, store, topics),
   )
   return draft.reply(command.requestId, { type: 'offsetFetch', groups })
 }
@@ -31,12 +31,13 @@ function fetchNamed(
   { groupId }: OffsetFetchRequestGroup,
   requested: NonNullable<OffsetFetchRequestGroup['topics']>,
   store: GroupStore,
+  view: TopicsView,
 ): FetchedGroup {
   const topics = requested.map(({ name, topicId, partitionIndexes }) => {
     const isUnknownId = command.apiVersion >= topicIdVersion && name === ''
     const partitions = partitionIndexes.map(partitionIndex => {
       if (isUnknownId) return withoutOffset(partitionIndex, ErrorCode.unknownTopicId)
-      return fetchPartition(command, store, groupId, name, partitionIndex)
+      return fetchPartition(command, store, view, { groupId, topic: name, partition: partitionIndex })
     })
     return { name, topicId, partitions }
   })
@@ -49,7 +50,9 @@ function fetchAll(command: OffsetFetchCommand, groupId: string, store: GroupStor
     const topicId = topics.topic(name)?.topicId ?? zeroUuid
     // Without an id it cannot be named in these versions.
     if (command.apiVersion >= topicIdVersion && topicId === zeroUuid) continue
-    const all = [...partitions.keys()].map(partition => fetchPartition(command, store, groupId, name, partition))
+    const all = [...partitions.keys()].map(partition =>
+      fetchPartition(command, store, topics, { groupId, topic: name, partition }),
+    )
     fetched.push({ name, topicId, partitions: all })
   }
   return { groupId, topics: fetched, errorCode: ErrorCode.none }
@@ -58,15 +61,20 @@ function fetchAll(command: OffsetFetchCommand, groupId: string, store: GroupStor
 function fetchPartition(
   { requireStable }: OffsetFetchCommand,
   { offsets }: GroupStore,
-  groupId: string,
-  topic: string,
-  partition: number,
+  topics: TopicsView,
+  { groupId, topic, partition }: { readonly groupId: string; readonly topic: string; readonly partition: number },
 ) {
   if (requireStable && offsets.isPending(groupId, topic, partition)) {
     return withoutOffset(partition, ErrorCode.unstableOffsetCommit)
   }
   const offset = offsets.get(groupId, topic, partition)
-  return offset === undefined ? withoutOffset(partition, ErrorCode.none) : withOffset(partition, offset)
+  const isNone = offset === undefined || isOfFormerTopic(offset, topics.topic(topic)?.topicId)
+  return isNone ? withoutOffset(partition, ErrorCode.none) : withOffset(partition, offset)
+}
+
+/** The name is another topic's now. The removal of the former one's offsets is still to come: the log may have refused it. */
+function isOfFormerTopic({ topicId }: StoredOffset, presentId: Uuid | undefined): boolean {
+  return topicId !== zeroUuid && presentId !== undefined && topicId !== presentId
 }
 
 function withOffset(partitionIndex: number, { committedOffset, leaderEpoch, metadata }: StoredOffset) {

@@ -287,6 +287,15 @@ test('I8: the offsets of a deleted topic go with it, and not those of the topic 
   assert.deepEqual(group.fetchedOffsets('g1', [0, 1]), [-1, 0])
 })
 
+test('I8: an offset of a former topic is none of the one that has its name now, though it could not be removed', () => {
+  const group = new GroupUnderTest()
+  group.offsetCommit('g', { 0: 5 })
+  group.log.refusal = ErrorCode.notEnoughReplicas
+  group.topics.set('t', { topicId: 'AAAAAAAAAAAAAAAAAAAAZw', partitionCount: 8 })
+  group.perform({ type: 'topicsDeleted', topics: [{ name: 't', topicId: topicIdOfT }] })
+  assert.deepEqual(group.fetchedOffsets('g', [0]), [-1])
+})
+
 test('offsets of topics that were deleted while no coordinator was there go when it is told to look', () => {
   const group = new GroupUnderTest()
   group.topics.set('u', { topicId: 'AAAAAAAAAAAAAAAAAAAAZg', partitionCount: 1 })
