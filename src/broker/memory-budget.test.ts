@@ -74,6 +74,25 @@ test('memory that is given back while memory is granted goes to the next in the 
   assert.deepEqual([granted, deepest, memory.usedBytes], [5000, 1, 0])
 })
 
+test('frames that are arriving come before those that have hardly begun, and those are not forgotten', () => {
+  const memory = budget(100)
+  const first = memory.lease(100, refuse)!
+  const order: string[] = []
+  const wait = (name: string, arrivedBytes: number) =>
+    memory.lease(
+      100,
+      lease => {
+        order.push(name)
+        lease.release()
+      },
+      arrivedBytes,
+    )
+  for (let i = 0; i < 3; i++) wait(`idle ${i}`, 4)
+  for (let i = 0; i < 5; i++) wait(`eager ${i}`, 100)
+  first.release()
+  assert.deepEqual(order, ['eager 0', 'eager 1', 'eager 2', 'idle 0', 'eager 3', 'eager 4', 'idle 1', 'idle 2'])
+})
+
 test('whoever leaves the queue does not keep those behind it waiting', () => {
   const memory = budget(100)
   const held = memory.lease(60, refuse)!

@@ -5,6 +5,11 @@ import type { FrameMemory } from '../channel/frame-reader.ts'
 const smallestSlabBytes = 64 * 1024
 /** A slab that is used again is at most so many times as large as the frame needs. */
 const maxSlack = 2
+const overdraft = 1.5
+/** Of a frame that has so much of it here, the rest may be expected soon. */
+const eagerBytes = 64 * 1024
+/** Of so many frames that get memory, one is of those that have hardly begun. */
+const eagerShare = 4
 
 interface Waiter {
   readonly bytes: number
@@ -22,12 +27,16 @@ export interface MemoryBudgetOptions {
 
 /**
  * The one budget of a broker for bytes that clients make it hold: frames that do not arrive whole, batches that are being
- * unpacked, answers that have not been sent. When it is used up, frames wait unread, first come first served. One frame
+ * unpacked, answers that have not been sent. When it is used up, frames wait unread, first come first served, but for
+ * those that have hardly begun: they would hold memory that others could use, so most of it goes to the others. One frame
  * at a time is taken however large it is and whatever else is held, so that the first in the queue never waits for ever.
  */
 export class MemoryBudget implements FrameMemory {
   readonly #options: MemoryBudgetOptions
-  readonly #waiting: Waiter[] = []
+  /** Frames that wait: those that are arriving, and those that have hardly begun. */
+  readonly #eager: Waiter[] = []
+  readonly #idle: Waiter[] = []
+  #served = 0
   /** By size, the smallest first. There are few: they hold at most `maxCachedBytes` together. */
   readonly #cache: Buffer[] = []
   #cachedBytes = 0
@@ -48,20 +57,30 @@ export class MemoryBudget implements FrameMemory {
     return this.#options.capacityBytes
   }
 
-  /** Frames that wait for memory now. */
-  get waitingCount(): number {
-    return this.#waiting.length
+  /** More is held than was foreseen: what clients have sent that waits for memory itself. */
+  get isOverdrawn(): boolean {
+    return this.#usedBytes > overdraft * this.#options.capacityBytes
   }
 
-  lease(bytes: number, granted: (lease: Lease) => void): Lease | undefined {
-    if (this.#waiting.length === 0 && this.#fits(bytes)) return this.#make(bytes)
-    this.#waiting.push({ bytes, granted })
+  /** Frames that wait for memory now. */
+  get waitingCount(): number {
+    return this.#eager.length + this.#idle.length
+  }
+
+  lease(bytes: number, granted: (lease: Lease) => void, arrivedBytes = bytes): Lease | undefined {
+    const isEager = arrivedBytes >= Math.min(bytes, eagerBytes)
+    const hasPrecedence = this.#eager.length === 0 && (isEager || this.#idle.length === 0)
+    if (hasPrecedence && this.#fits(bytes)) return this.#make(bytes)
+    const queue = isEager ? this.#eager : this.#idle
+    queue.push({ bytes, granted })
     return undefined
   }
 
   forget(granted: (lease: Lease) => void): void {
-    const index = this.#waiting.findIndex(waiter => waiter.granted === granted)
-    if (index >= 0) this.#waiting.splice(index, 1)
+    for (const queue of [this.#eager, this.#idle]) {
+      const index = queue.findIndex(waiter => waiter.granted === granted)
+      if (index >= 0) queue.splice(index, 1)
+    }
     this.#serve()
   }
 
@@ -89,10 +108,17 @@ export class MemoryBudget implements FrameMemory {
   }
 
   #serveAll(): void {
-    while (this.#waiting.length > 0 && this.#fits(this.#waiting[0].bytes)) {
-      const { bytes, granted } = this.#waiting.shift()!
+    for (let queue = this.#nextQueue(); queue.length > 0 && this.#fits(queue[0].bytes); queue = this.#nextQueue()) {
+      const { bytes, granted } = queue.shift()!
+      this.#served++
       granted(this.#make(bytes))
     }
+  }
+
+  #nextQueue(): Waiter[] {
+    const isTurnOfIdle = this.#served % eagerShare === eagerShare - 1
+    if (this.#eager.length === 0) return this.#idle
+    return isTurnOfIdle && this.#idle.length > 0 ? this.#idle : this.#eager
   }
 
   #make(bytes: number): Lease {

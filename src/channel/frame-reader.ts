@@ -5,9 +5,10 @@ import type { Lease } from '../base/lease.ts'
 export interface FrameMemory {
   /**
    * A lease of at least `bytes`, or undefined when so much is not free now; then `granted` runs once, in a later turn, when
-   * it is. A frame is reserved whole, so that one that has begun can always be read to its end.
+   * it is. A frame is reserved whole, so that one that has begun can always be read to its end. `arrivedBytes` of it are
+   * here already: those that come are worth more than those that are only announced.
    */
-  lease(bytes: number, granted: (lease: Lease) => void): Lease | undefined
+  lease(bytes: number, granted: (lease: Lease) => void, arrivedBytes: number): Lease | undefined
   /** The owner of this callback has gone; it will not run. */
   forget(granted: (lease: Lease) => void): void
   /** Counts bytes that are kept whether there is room for them or not. */
@@ -69,9 +70,14 @@ export class FrameReader {
     return this.#slab === undefined ? 0 : this.#slabFill
   }
 
-  /** Bytes behind a frame that waits: what the last read brought before reading paused. */
+  /** What the last read brought before reading paused. */
   get heldBytes(): number {
     return this.#held?.length ?? 0
+  }
+
+  /** A frame has begun that there is no memory for yet. */
+  get waitsForMemory(): boolean {
+    return this.#waiting === 'memory'
   }
 
   /** Where the next bytes belong, for `Receiver.target`. */
@@ -158,7 +164,7 @@ export class FrameReader {
         this.#frameLength = length
       }
     }
-    this.#requestSlab()
+    this.#requestSlab(bytes.length - at)
     return at
   }
 
@@ -183,8 +189,8 @@ export class FrameReader {
     return answer
   }
 
-  #requestSlab(): void {
-    const lease = this.#options.memory.lease(Math.max(1, this.#frameLength), this.#granted)
+  #requestSlab(arrivedBytes: number): void {
+    const lease = this.#options.memory.lease(Math.max(1, this.#frameLength), this.#granted, arrivedBytes)
     if (lease === undefined) this.#pauseFor('memory')
     else this.#startSlab(lease)
   }

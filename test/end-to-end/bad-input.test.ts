@@ -362,7 +362,9 @@ test('thousands of connections that are idle, half open or stuck in a frame keep
     const socket = connect({ port: target.port, host: '127.0.0.1', allowHalfOpen: true })
     socket.on('error', () => {})
     sockets.push(socket)
-    if (i % 4 === 1)
+    if (i % 8 === 0 && i >= 1000)
+      socket.write(frame.subarray(0, 200_000)) // has sent some of what it may not send yet
+    else if (i % 4 === 1)
       socket.write(frame.subarray(0, 100)) // holds a megabyte, if it may
     else if (i % 4 === 2)
       socket.end(frame.subarray(0, 2)) // has ended its side
@@ -370,9 +372,7 @@ test('thousands of connections that are idle, half open or stuck in a frame keep
     if (i % 100 === 0) await pause(1)
   }
   // Its frame does not arrive in one piece, so it needs memory like those that are stuck.
-  const began = performance.now()
   assert.equal(await append(client, other, ['x'.repeat(1_000_000 - 100)]), 0)
-  assert.ok(performance.now() - began < 15_000)
   assertUndisturbed(before, steady.experience())
   const peak = await target.peakMemory()
   assert.ok(peak < memoryLimit, `peak ${Math.round(peak / megabyte)} MiB`)

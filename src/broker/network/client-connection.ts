@@ -126,7 +126,8 @@ export class ClientConnection implements Receiver, RequestOwner {
     if (this.isInsideFrame && this.#reader.gatheredBytes < (frameMs - graceMs) * minBytesPerMs) {
       return 'its frame arrives slowly while others wait for memory (queued.max.request.bytes)'
     }
-    if (this.#reader.heldBytes > maxHeldBytes && monotonicMs - this.lastActiveMs > graceMs) {
+    const holdsMuch = this.#reader.heldBytes > maxHeldBytes && !this.#reader.waitsForMemory
+    if (holdsMuch && monotonicMs - this.lastActiveMs > graceMs) {
       return 'it sends requests behind one that waits while others wait for memory (queued.max.request.bytes)'
     }
     return undefined
@@ -148,6 +149,9 @@ export class ClientConnection implements Receiver, RequestOwner {
     if (!this.#reader.isInsideFrame) this.#frameBeganMs = undefined
     else if (this.#framesTaken !== framesBefore) this.#frameBeganMs = this.lastActiveMs
     else this.#frameBeganMs ??= this.lastActiveMs
+    if (this.#reader.heldBytes > shortage.maxHeldBytes && this.#host.budget.isOverdrawn) {
+      this.destroy('there is no memory for what it sends (queued.max.request.bytes)')
+    }
   }
 
   closed(error: Error | undefined): void {
