@@ -317,3 +317,23 @@ describe('a read', () => {
       assert.deepEqual(await bytesOf(second), first.parts[0])
     }))
 })
+
+test('a duplicate whose timestamp no number holds is answered without it', () =>
+  onHost({ config: { timestampBeforeMaxMs: Infinity, timestampAfterMaxMs: Infinity } }, async host => {
+    const log = await host.openLog()
+    for (const [producerId, timestamp, expected] of [
+      [1, 2n ** 53n - 1n, Number.MAX_SAFE_INTEGER],
+      [2, 2n ** 54n + 1n, -1],
+    ] as const) {
+      const builder = new BatchBuilder()
+      builder.append(timestamp, null, Buffer.from('value'))
+      const batch = () => Buffer.from(builder.finish({ producerId, producerEpoch: 0, baseSequence: 0 }))
+      const request = { origin: 'client', leaderEpoch: 0, now: { monotonicMs: 0, wallMs: 1_700_000_000_000 } } as const
+      const first = log.reserve({ batch: batch(), ...request })
+      assert.ok(first.type === 'reserved', JSON.stringify(first))
+      log.append(first)
+      const again = log.reserve({ batch: batch(), ...request })
+      assert.ok(again.type === 'duplicate')
+      assert.equal(again.logAppendTimeMs, expected)
+    }
+  }))

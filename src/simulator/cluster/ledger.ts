@@ -77,6 +77,8 @@ export class Ledger {
       const { topic, topicId, partition } = holding
       if (image.topicById(topicId) === undefined) {
         this.#holdings.delete(key)
+        const wasDeleted = this.#history.callsOf('deleteTopic').some(call => call.request.topicId === topicId)
+        if (!wasDeleted) this.#violations.add('I51', `topic ${topic} (${topicId}) is gone, and nobody has deleted it`)
         continue
       }
       const log = broker.partitions.byId(topicId, partition)?.log
