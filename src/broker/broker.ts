@@ -49,6 +49,7 @@ const maxCachedSlabBytes = 16 * 1024 * 1024
 const fetchSessionEvictionMs = 120_000
 const controllerAnswerTimeoutMs = 30_000
 const closeLingerMs = 1000
+const tellWaitingMs = 10_000
 /** The largest batch that Kafka's quorum takes. */
 const maxMetadataBatchBytes = 8 * 1024 * 1024
 /** Kafka's numbers of the states of a broker. */
@@ -105,7 +106,7 @@ export class Broker {
   #listeners: BoundListener[] = []
   #state = brokerState.notRunning
   #closing: Promise<void> | undefined
-  #hasFailed = false
+  #failure: Error | undefined
 
   /** Rejects with `StartError` when the broker cannot start; everything is given back then. */
   static async start(options: BrokerOptions): Promise<Broker> {
@@ -206,8 +207,8 @@ export class Broker {
 
   /** An invariant is broken: nothing more is promised or written. */
   fail(reason: Error): void {
-    if (this.#hasFailed) return
-    this.#hasFailed = true
+    if (this.#failure !== undefined) return
+    this.#failure = reason
     this.#io.log.write('error', `the broker stops: ${reason.message}`, { error: reason.stack })
     this.#registration?.stop()
     this.#partitions?.closeAll()
@@ -225,12 +226,20 @@ export class Broker {
     this.#claims = opened.claims
     this.#clusterId = opened.clusterId
     await this.#startMetadata()
+    // Without the metadata of the cluster every partition would look like one that is not ours.
+    this.#refuseToGoOn()
     this.#state = brokerState.recovery
     await this.#openLogs()
+    this.#refuseToGoOn()
     await this.#listen()
     await this.#register()
+    this.#refuseToGoOn()
     this.#server!.serve()
-    if (!this.#hasFailed) this.#state = brokerState.running
+    this.#state = brokerState.running
+  }
+
+  #refuseToGoOn(): void {
+    if (this.#failure !== undefined) throw new StartError(this.#failure.message)
   }
 
   #refuseUnsupportedListeners(): void {
@@ -304,7 +313,23 @@ export class Broker {
     })
     this.#metadata = metadata
     await metadata.start()
+    const tellsWaiting = this.#tellWaiting()
     await metadata.untilActive()
+    tellsWaiting.cancel()
+  }
+
+  /** One line each ten seconds, while the quorum has no leader. */
+  #tellWaiting(): { cancel(): void } {
+    const { clock, log } = this.#io
+    let timer = clock.after(tellWaitingMs, tell)
+    function tell(): void {
+      log.write(
+        'warn',
+        'no controller is elected yet: the start waits for a majority of the voters, and for the directory __cluster_metadata-0 of each',
+      )
+      timer = clock.after(tellWaitingMs, tell)
+    }
+    return { cancel: () => timer.cancel() }
   }
 
   #staticVoters(listener: Listener): VoterSet {

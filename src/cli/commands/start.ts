@@ -33,7 +33,10 @@ async function run(flags: ConfigFlags): Promise<void> {
     // A second signal ends the process at once.
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve(undefined))
   })
-  const running = await start(loaded, log, reason => failed?.(reason))
+  const starting = start(loaded, log, reason => failed?.(reason))
+  const running = await Promise.race([starting, stopped.then(reason => (reason === undefined ? undefined : starting))])
+  // Nothing has been acknowledged yet, so there is nothing to put in order.
+  if (running === undefined) process.exit(ExitCode.ok)
   process.stdout.write(banner(running, loaded))
   const reason = await stopped
   if (reason !== undefined) process.exit(ExitCode.failed)
