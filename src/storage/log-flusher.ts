@@ -9,7 +9,8 @@ import { rebuildIndexes } from './segment-indexes.ts'
 import type { LogPosition } from './segment-list.ts'
 
 interface Waiter {
-  readonly offset: number
+  /** Not above what is written: a cut lowers it. */
+  offset: number
   readonly resolve: () => void
   readonly reject: (error: DiskError) => void
 }
@@ -73,12 +74,13 @@ export class LogFlusher {
     return this.#finishing
   }
 
-  /** What was cut is no longer synced. */
+  /** What was cut is no longer synced, and whoever waits for it waits for what is left: it is written no more. */
   cut(endOffset: number): void {
     const state = this.#state
     state.flushedOffset = Math.min(state.flushedOffset, endOffset)
     state.recoveryPoint = Math.min(state.recoveryPoint, endOffset)
     this.#wantedOffset = Math.min(this.#wantedOffset, endOffset)
+    for (const waiter of this.#waiters) waiter.offset = Math.min(waiter.offset, endOffset)
   }
 
   #moveLogEnd(position: LogPosition): void {

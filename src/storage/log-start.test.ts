@@ -22,3 +22,23 @@ for (const how of ['deleted by hand', 'removed by retention'] as const) {
     }
   })
 }
+
+test('a log start that was saved stays saved while recovery has more to sync than was synced', async () => {
+  for (let seed = 0; seed < 20; seed++) {
+    await onHost({ seed }, async host => {
+      let log = await host.openLog()
+      for (let i = 0; i < 8; i++) append(log, { valueBytes: 50 })
+      await written(host, log)
+      log.moveHighWatermark(8)
+      await log.moveLogStart(5)
+      for (const how of ['kill', 'power', 'kill', 'power'] as const) {
+        host.node.crash(how)
+        await host.open()
+        log = host.log()
+        assert.equal(log.logStartOffset, 5, `seed ${seed}`)
+        // What a timer does.
+        for (const directory of host.directories.directories) await directory.saveLogStarts()
+      }
+    })
+  }
+})

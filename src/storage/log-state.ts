@@ -54,9 +54,10 @@ export class LogState {
   /** Where some offsets are: ends of writes and of reads. */
   readonly hints = new PositionHints()
   listener = noListener
-  logStartOffset: number
+  logStartOffset = 0
   /** What is being saved as the log start; nobody is told of it before that is done, or the log start would fall in a crash. */
-  plannedLogStart: number
+  plannedLogStart = 0
+  #durableLogStart = 0
   highWatermark: number
   /** `logEndOffset` plus what is in flight. */
   nextOffset: number
@@ -95,8 +96,7 @@ export class LogState {
     this.home.epochs = loaded.epochs
     this.home.areEpochsComplete = true
     this.config = loaded.config
-    this.logStartOffset = loaded.logStartOffset
-    this.plannedLogStart = loaded.logStartOffset
+    this.resetLogStart(loaded.logStartOffset)
     this.highWatermark = loaded.highWatermark
     const { active } = loaded.segments
     this.nextOffset = active.nextOffset
@@ -111,6 +111,22 @@ export class LogState {
     assert(this.logStartOffset <= this.nextOffset, 'a log does not begin after its end')
     assert(this.highWatermark <= this.nextOffset, 'the high watermark is not above the log end')
     assert(this.recoveryPoint <= this.nextOffset, 'what is synced is in the log')
+  }
+
+  /** The log begins there now, for good: nothing that was cut off before it is remembered. */
+  resetLogStart(offset: number): void {
+    this.logStartOffset = offset
+    this.plannedLogStart = offset
+    this.#durableLogStart = offset
+  }
+
+  /**
+   * What may be saved as the log start: never less than before, and otherwise not above what is synced, or a power cut would
+   * leave a log that ends below it. After a crash more may be unsynced than was.
+   */
+  get durableLogStart(): number {
+    this.#durableLogStart = Math.max(this.#durableLogStart, Math.min(this.plannedLogStart, this.flushedOffset))
+    return this.#durableLogStart
   }
 
   /** Tells of damage once for each place. */

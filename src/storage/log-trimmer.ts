@@ -196,8 +196,7 @@ export class LogTrimmer {
       state.producers.reset([])
       state.epochs.clear()
       state.areEpochsUnsaved = true
-      state.logStartOffset = offset
-      state.plannedLogStart = offset
+      state.resetLogStart(offset)
       state.highWatermark = offset
       this.#ended(segment)
       state.flushedOffset = offset
@@ -222,8 +221,7 @@ export class LogTrimmer {
     state.written = { offset: segment.nextOffset, segment, position: segment.sizeBytes }
     state.logEnd = state.written
     state.highWatermark = Math.min(state.highWatermark, segment.nextOffset)
-    state.logStartOffset = Math.min(state.logStartOffset, segment.nextOffset)
-    state.plannedLogStart = state.logStartOffset
+    if (state.logStartOffset > segment.nextOffset) state.resetLogStart(segment.nextOffset)
     this.#flusher.cut(segment.nextOffset)
     this.#reader.forget(segment.nextOffset)
   }

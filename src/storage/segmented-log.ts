@@ -115,7 +115,7 @@ export class SegmentedLog implements PartitionLog<FileRange> {
 
   /** What the log start checkpoint says of this log. */
   get durableLogStart(): number {
-    return Math.min(this.#state.plannedLogStart, this.#state.flushedOffset)
+    return this.#state.durableLogStart
   }
 
   /** What the recovery point checkpoint says of this log. */
