@@ -200,6 +200,16 @@ describe('a deleted log', () => {
       assert.equal((await readAll(created.log)).length, 1)
     }))
 
+  test('is removed once more when a file has appeared in it meanwhile', () =>
+    onHost({ config: { fileDeleteDelayMs: 0 } }, async host => {
+      const log = await host.openLog()
+      host.node.disk.faults.failNext('remove', 'notEmpty', { pathEnd: '-delete', times: 3 })
+      host.directories.delete(log)
+      await host.world.sleep(1000)
+      assert.ok(!names(host).some(name => name.endsWith('-delete')))
+      assert.deepEqual(host.faults.events, [])
+    }))
+
   test('is removed by the next start, if this one did not come to it', () =>
     onHost({}, async host => {
       host.directories = await host.open()

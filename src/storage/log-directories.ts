@@ -237,12 +237,18 @@ export class LogDirectories {
     return this.directories.some(directory => directory.logs.has(name))
   }
 
+  /** What was under way for a log when it was deleted may still make a file there: then all is removed once more. */
   async #remove(directory: LogDirectory, path: string): Promise<void> {
-    try {
-      if (!directory.isOffline) await this.#context.disk.remove(path)
-    } catch (error) {
-      assert(error instanceof DiskError, 'a disk throws disk errors only')
-      directory.writeFailed(error)
+    for (let tries = 1; !directory.isOffline; tries++) {
+      try {
+        await this.#context.disk.remove(path)
+        return
+      } catch (error) {
+        assert(error instanceof DiskError, 'a disk throws disk errors only')
+        if (error.code === 'notEmpty' && tries < maxRemovals) continue
+        directory.writeFailed(error)
+        return
+      }
     }
   }
 
@@ -305,6 +311,8 @@ export class LogDirectories {
 /** How often `flush.ms` is looked at. */
 const flushCheckMs = 1000
 const yieldAfterMs = 5
+/** Tries to remove a directory in which files still appear. */
+const maxRemovals = 10
 const renameRetryMs = 1000
 const closesAtOnce = 8
 const syncsAtOnce = 4
