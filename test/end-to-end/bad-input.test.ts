@@ -371,8 +371,16 @@ test('thousands of connections that are idle, half open or stuck in a frame keep
     else if (i % 4 === 3 && i < 1000) socket.write(Buffer.concat([joining, joining, Buffer.alloc(200_000)])) // sends on while it waits
     if (i % 100 === 0) await pause(1)
   }
-  // Its frame does not arrive in one piece, so it needs memory like those that are stuck.
-  assert.equal(await append(client, other, ['x'.repeat(1_000_000 - 100)]), 0)
+  // Its frame does not arrive in one piece, so it needs memory like those that are stuck. Like any client it comes again when
+  // it is turned away for want of memory.
+  const began = performance.now()
+  for (let offset = -1; offset < 0; ) {
+    using producer = await RawClient.connect({ port: target.port })
+    offset = await append(producer, other, ['x'.repeat(1_000_000 - 100)]).catch(error => {
+      if (performance.now() - began > 60_000) throw error
+      return -1
+    })
+  }
   assertUndisturbed(before, steady.experience())
   const peak = await target.peakMemory()
   assert.ok(peak < memoryLimit, `peak ${Math.round(peak / megabyte)} MiB`)
