@@ -1,3 +1,4 @@
+import { ErrorCode } from '../base/error-code.ts'
 import { Cuts } from './check/cuts.ts'
 import { type PartitionTruth, partitionKey } from './check/partition-truth.ts'
 import type { ReadRecord } from './history/operations.ts'
@@ -26,24 +27,33 @@ export async function readAll(at: Workplace): Promise<Map<string, PartitionTruth
 
 async function readWhole(at: Workplace, target: PartitionTarget): Promise<PartitionTruth | undefined> {
   const { topic, partition } = target
-  const start = await again(at, () => listOffset(at, target, -2))
+  let start = await again(at, () => listOffset(at, target, -2))
   const end = await again(at, () => listOffset(at, target, -1))
   if (start === undefined || end === undefined) {
     at.complain('I65', `${topic.name}-${partition} does not say where it begins and ends`)
     return undefined
   }
-  const cuts = new Cuts(at.history)
+  const isDamaged = (offset: number) => new Cuts(at.history).isDamaged(topic.topicId, partition, offset)
   const records = new Map<number, ReadRecord>()
   let offset = start
   while (offset < end) {
     const next = await readOn(at, target, offset, records)
-    if (next !== undefined) offset = next
-    else if (cuts.isDamaged(topic.topicId, partition, offset)) offset++
+    if (next !== undefined) {
+      offset = next
+      continue
+    }
+    // Retention goes on meanwhile.
+    const startNow: number | undefined = await again(at, () => listOffset(at, target, -2))
+    if (startNow !== undefined && startNow > offset) {
+      start = startNow
+      offset = startNow
+    } else if (isDamaged(offset)) offset++
     else {
       at.complain('I65', `${topic.name}-${partition} cannot be read at ${offset}, it ends at ${end}`)
       return undefined
     }
   }
+  for (const before of [...records.keys()]) if (before < start) records.delete(before)
   const bounds = { logStartOffset: start, logEndOffset: end }
   return { topic: topic.name, topicId: topic.topicId, partition, ...bounds, records }
 }
@@ -62,7 +72,8 @@ async function readOn(
       for (const record of result.records) records.set(record.offset, record)
       return result.nextOffset
     }
-    if (new Cuts(at.history).isDamaged(topic.topicId, partition, offset)) return undefined
+    const isOutOfRange = result.type === 'refused' && result.errorCode === ErrorCode.offsetOutOfRange
+    if (isOutOfRange || new Cuts(at.history).isDamaged(topic.topicId, partition, offset)) return undefined
     await at.client.sleep(pauseMs)
   }
   return undefined
