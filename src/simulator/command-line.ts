@@ -5,7 +5,7 @@ export const help = `Runs the broker in a simulated world, with faults, and chec
 npm run simulate -- --seed N           one run; prints its hash. The same seed gives the same run, to the byte
 npm run simulate -- --seed N --count M that seed and those after it
 npm run simulate -- --for 10m          fresh seeds for that long (30s, 10m, 2h)
-npm run simulate -- --ci               fixed seeds and a few fresh ones, about 90 s of computing
+npm run simulate -- --ci               fixed seeds, and a few fresh ones whose finds are told but fail no build
 npm run simulate -- --planted NAME     how long it takes to find a planted bug; all: a table of all of them
 
 --json      one JSON object a line
