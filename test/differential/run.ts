@@ -5,7 +5,6 @@ import { parseArgs } from 'node:util'
 import { startBroker } from '../../src/testing/index.ts'
 import { exitOnSignals } from '../compatibility/child-process.ts'
 import { KafkaOracle } from '../compatibility/kafka/kafka-oracle.ts'
-import { untilCoordinated } from '../end-to-end/typical-requests.ts'
 import { compare, type Difference } from './compare.ts'
 import { reasonFor } from './deliberate.ts'
 import { clusterScenarios } from './scenarios/cluster.ts'
@@ -15,7 +14,7 @@ import type { Scenarios } from './scenarios/scenario.ts'
 import { settingScenarios } from './scenarios/settings.ts'
 import { topicScenarios } from './scenarios/topics.ts'
 import { typicalScenarios } from './scenarios/typical.ts'
-import { Side } from './side.ts'
+import { Side, untilReady } from './side.ts'
 
 const help = `The same requests to Apache Kafka 4.4 and to Millrace, answers compared field by field.
 
@@ -73,7 +72,7 @@ async function run(): Promise<boolean> {
       await Side.open({ name: 'millrace', port: millrace.port, prefix, wording }),
     ]
     for (const side of sides) {
-      await untilCoordinated(side.client, 'anybody')
+      await untilReady(side.client)
       await scenario(side)
     }
     for (const side of sides) side.close()

@@ -2,6 +2,7 @@ import type { Fields, Infer, Input, Message } from '../../src/protocol/schema.ts
 import { api } from '../end-to-end/api.ts'
 import { type Call, RawClient } from '../end-to-end/raw-client.ts'
 import { createTopic, type Place } from '../end-to-end/requests.ts'
+import { untilCoordinated } from '../end-to-end/typical-requests.ts'
 import { Normalizer, type Plain } from './normalize.ts'
 
 export interface Told {
@@ -113,4 +114,19 @@ export async function createUsableTopic(client: RawClient, name: string, options
     await new Promise(resolve => setTimeout(resolve, 20))
   }
   throw new Error(`${name} has no leaders`)
+}
+
+/** Kafka has none to give until it has asked its controller for some, and creates the groups' topic when it is asked for one. */
+export async function untilReady(client: RawClient): Promise<void> {
+  await untilCoordinated(client, 'anybody')
+  await newProducerId(client)
+}
+
+export async function newProducerId(client: RawClient): Promise<number> {
+  for (let tries = 0; tries < 200; tries++) {
+    const answer = await client.call(api.initProducerId, 4, { transactionalId: null, transactionTimeoutMs: 1 })
+    if (answer.errorCode === 0) return answer.producerId
+    await new Promise(resolve => setTimeout(resolve, 20))
+  }
+  throw new Error('no producer id')
 }

@@ -11,7 +11,7 @@ import {
   type ProduceOptions,
   produceBody,
 } from '../../end-to-end/requests.ts'
-import type { Side } from '../side.ts'
+import { newProducerId, type Side } from '../side.ts'
 import { range, type Scenarios } from './scenario.ts'
 
 const unknownId = 'AAECAwQFBgcICQoLDA0ODw'
@@ -236,10 +236,7 @@ export const recordScenarios: Scenarios = {
   },
   'Produce: sequences': async side => {
     const place = await side.createTopic('sequences')
-    const { producerId } = await side.client.call(api.initProducerId, 4, {
-      transactionalId: null,
-      transactionTimeoutMs: 1,
-    })
+    const producerId = await newProducerId(side.client)
     const send = (label: string, producerEpoch: number, baseSequence: number, values = ['x', 'y']) =>
       produced(side, label, place, batchOf(values, { timestamp: time, producerId, producerEpoch, baseSequence }))
     await send('begins with 5', 0, 5)
