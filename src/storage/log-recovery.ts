@@ -31,7 +31,7 @@ export async function recoverLog(
   // Epochs are known from the batches only, when their file is lost: then all of them are read.
   // What lies below the log start is not looked at in either case: a hole there takes nothing with it.
   const from = areEpochsKnown ? Math.max(request.recoveryPoint, request.logStartOffset) : request.logStartOffset
-  const first = segments.floor(from)
+  const first = firstUnfinished(context, segments, from)
   producers.reset((await producerStatesBefore(context, segments, first)).entries)
   epochs.truncateFromEnd(first.baseOffset)
   for (const segment of segments.all.slice(segments.indexOf(first))) {
@@ -52,6 +52,17 @@ export async function recoverLog(
       reason,
     })
   }
+}
+
+/**
+ * The segment that holds the offset. If it begins there, the one before may have been synced as the active one and then have
+ * ended: its index files are complete only when the snapshot behind it is there, which is written last.
+ */
+function firstUnfinished(context: StorageContext, segments: SegmentList, from: number): Segment {
+  const first = segments.floor(from)
+  const before = segments.all[segments.indexOf(first) - 1]
+  if (before === undefined || first.baseOffset !== from) return first
+  return context.disk.status(first.pathOf('snapshot')) === undefined ? before : first
 }
 
 /** Answers whether the log ends in this segment. */

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { append, onHost, written } from './fixture.test.ts'
+
+test('a segment that ended just before a crash is found by time as its batches say', async () => {
+  for (const how of ['kill', 'power'] as const) {
+    await onHost({ config: { segmentBytes: 400 } }, async host => {
+      let log = await host.openLog()
+      append(log, { timestamp: 1000 })
+      await written(host, log)
+      log.moveHighWatermark(1)
+      // Its index files are those of this moment.
+      log = await host.reopen()
+      append(log, { timestamp: 5000 })
+      await written(host, log)
+      log.moveHighWatermark(2)
+      await log.flush()
+      for (const directory of host.directories.directories) await directory.saveRecoveryPoints()
+      assert.equal(log.segmentCount, 1)
+      append(log, { timestamp: 2000, valueBytes: 300 })
+      await written(host, log)
+      assert.equal(log.segmentCount, 2)
+      host.node.crash(how)
+
+      await host.open()
+      log = host.log()
+      const found = await log.findByTimestamp(4000n)
+      assert.equal(found !== undefined && 'offset' in found && found.offset, 1, how)
+    })
+  }
+})
