@@ -26,7 +26,8 @@ export function abortedTransactions(
   const found: AbortedTransaction[] = []
   const upperBound = Math.min(limitOffset, upperBoundOf(end.segment, end.position))
   // A transaction that began in these bytes may end in any later segment, up to where none can have begun so early.
-  search: for (let at = segments.indexOf(end.segment); at < segments.all.length; at++) {
+  // Retention may have taken the segment while it was read; the read is then made again.
+  search: for (let at = Math.max(0, segments.indexOf(end.segment)); at < segments.all.length; at++) {
     const segment = segments.all[at]
     const entries = loaded?.get(segment) ?? segment.indexes?.aborted ?? []
     assert(

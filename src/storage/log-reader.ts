@@ -178,7 +178,9 @@ export class LogReader {
       }
       return nothing(request)
     } catch (error) {
-      return this.#failed(error)
+      const isGone = error instanceof DiskError && request.offset < this.#segments.first.baseOffset
+      // The file was not found because retention has taken it.
+      return isGone ? refused(ErrorCode.offsetOutOfRange) : this.#failed(error)
     }
   }
 
