@@ -39,7 +39,7 @@ export function checkOrder(input: CheckInput): void {
     )
   })
   // The end that an answer gives is above every offset that was acknowledged before it was asked for.
-  const acknowledged = sends.map(send => ({ ...send, value: send.value + 1 }))
+  const acknowledged = sends.map(send => ({ ...send, value: send.value + recordCount(send) }))
   checkGrowing([...acknowledged, ...ends], (before, after) => {
     if (after.value >= before.value || after.call.f === 'send' || mayBeSetBack(cuts, before, after)) return
     input.violations.add(
@@ -93,6 +93,10 @@ function placeOf(
 ) {
   const topicId = topics.reached(request, call)
   return topicId === undefined ? undefined : { call, topicId, partition: request.partition }
+}
+
+function recordCount({ call }: Statement): number {
+  return (call as Call<'send'>).request.records.length
 }
 
 /** Of several sends of one record the first counts: a repetition is answered with the offset of the first. */

@@ -1,0 +1,523 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { History } from '../history/history.ts'
+import type { GroupTarget, ReadRecord, SeenRecord, SendRequest } from '../history/operations.ts'
+import { Violations } from '../violations.ts'
+import { checkHistory } from './check-history.ts'
+import { type PartitionTruth, partitionKey } from './partition-truth.ts'
+
+const topicId = 'topic-of-the-first-run'
+const otherId = 'topic-of-another-kind!'
+const place = { topic: 'orders', topicId, partition: 0 }
+const producer = { id: 7, epoch: 0, sequence: 0 }
+const generation1 = { group: 'g', member: 'one', generation: 1 }
+
+interface Watermarks {
+  readonly highWatermark?: number
+  readonly logStartOffset?: number
+}
+
+/** A small history, written by hand: what clients did in this order, and what is there in the end. */
+class Story {
+  readonly history = new History(() => 0)
+  readonly truth = new Map<string, PartitionTruth>()
+  flush: 'async' | 'ack' = 'ack'
+
+  constructor() {
+    this.created('orders', topicId)
+    this.created('others', otherId)
+  }
+
+  created(topic: string, id: string): void {
+    this.history.ok(this.history.begin('admin', 'createTopic', { topic, partitions: 1 }), { topicId: id })
+  }
+
+  send(values: readonly string[], more: Partial<SendRequest> = {}) {
+    const records = values.map(seen)
+    const request = { ...place, acks: -1, records, producer: undefined, attempt: 1, ...more }
+    return this.history.begin('producer', 'send', request)
+  }
+
+  sent(values: readonly string[], baseOffset: number, more: Partial<SendRequest> = {}): void {
+    this.history.ok(this.send(values, more), { baseOffset })
+  }
+
+  /** Nobody heard how it ended. */
+  sentPerhaps(values: readonly string[], more: Partial<SendRequest> = {}): void {
+    this.history.info(this.send(values, more), 'no answer in time')
+  }
+
+  read(offset: number, values: readonly string[], watermarks: Watermarks = {}): void {
+    const records = values.map((value, index) => at(offset + index, value))
+    this.readRecords(offset, records, watermarks)
+  }
+
+  readRecords(offset: number, records: readonly ReadRecord[], watermarks: Watermarks = {}): void {
+    const { highWatermark = 100, logStartOffset = 0 } = watermarks
+    const call = this.history.begin('reader', 'poll', { ...place, offset, isolation: 'readUncommitted' })
+    this.history.ok(call, { records, highWatermark, lastStableOffset: highWatermark, logStartOffset })
+  }
+
+  listed(timestamp: -1 | -2, offset: number): void {
+    this.history.ok(this.history.begin('reader', 'listOffset', { ...place, timestamp }), { offset, timestamp: -1 })
+  }
+
+  cut(from: number): void {
+    this.history.mark('cut', { ...place, from })
+  }
+
+  joined(member: string, generation: number, instance?: string): void {
+    const call = this.history.begin(member, 'join', { group: 'g', member, instance })
+    this.history.ok(call, { member, generation, isLeader: false })
+  }
+
+  synced(who: GroupTarget, share: readonly string[]): void {
+    this.history.ok(this.history.begin(who.member, 'sync', { ...who, shares: null }), { share })
+  }
+
+  commit(offset: number, token: string) {
+    return this.history.begin('one', 'commit', { ...generation1, ...place, offset, token })
+  }
+
+  committed(offset: number, token: string): void {
+    this.history.ok(this.commit(offset, token), {})
+  }
+
+  foundCommitted(offset: number, token: string): void {
+    const call = this.history.begin('admin', 'fetchCommitted', { group: 'g', ...place })
+    this.history.ok(call, { ...place, offset, token })
+  }
+
+  /** The partition in the end. */
+  holds(values: readonly (string | undefined)[], { logStartOffset = 0, target = place } = {}): void {
+    const records = values.flatMap((value, index) => (value === undefined ? [] : [at(logStartOffset + index, value)]))
+    this.truth.set(partitionKey(target.topicId, target.partition), {
+      ...{ ...target, logStartOffset, logEndOffset: logStartOffset + values.length },
+      records: new Map(records.map(record => [record.offset, record])),
+    })
+  }
+
+  /** The invariants that were broken, each once. What is checked has been through its written form. */
+  broken(): string {
+    const violations = new Violations()
+    const history = History.parse([...this.history.lines()])
+    const topics = [{ name: 'orders', partitions: 1, config: {}, isMortal: false }]
+    checkHistory({ history, truth: this.truth, violations, plan: { flush: this.flush, topics } })
+    return [...new Set(violations.kept.map(({ invariant }) => invariant))].sort().join(' ')
+  }
+}
+
+function seen(value: string): SeenRecord {
+  return { value, digest: `digest of ${value}`, timestamp: '1' }
+}
+
+function at(offset: number, value: string): ReadRecord {
+  return { offset, ...seen(value) }
+}
+
+function brokenIn(tell: (story: Story) => void): string {
+  const story = new Story()
+  tell(story)
+  return story.broken()
+}
+
+const sound: Record<string, (story: Story) => void> = {
+  'records that are sent, read and there in the end': story => {
+    story.sent(['a', 'b'], 0)
+    story.read(0, ['a', 'b'], { highWatermark: 2 })
+    story.holds(['a', 'b'])
+  },
+  'sends of unknown end, there or not': story => {
+    story.sentPerhaps(['a'])
+    story.sentPerhaps(['b'])
+    story.send(['c'])
+    story.holds(['b'])
+  },
+  'a repetition that is answered with the first offset': story => {
+    story.sent(['a'], 0, { producer })
+    story.sent(['b'], 1, { producer: { ...producer, sequence: 1 } })
+    story.sent(['a'], 0, { producer, attempt: 2 })
+    story.holds(['a', 'b'])
+  },
+  'a record that a plain producer tried again, there twice': story => {
+    story.sentPerhaps(['a'])
+    story.sent(['a'], 1, { attempt: 2 })
+    story.holds(['a', 'a'])
+  },
+  'sends at the same time, in any order': story => {
+    const [one, other] = [story.send(['a']), story.send(['b'])]
+    story.history.ok(one, { baseOffset: 1 })
+    story.history.ok(other, { baseOffset: 0 })
+    story.holds(['b', 'a'])
+  },
+  'what a power cut took where nothing was promised': story => {
+    story.flush = 'async'
+    story.sent(['a', 'b'], 0)
+    story.read(0, ['a', 'b'], { highWatermark: 2 })
+    story.cut(1)
+    story.sent(['c'], 1)
+    story.read(0, ['a', 'c'], { highWatermark: 2 })
+    story.holds(['a', 'c'])
+  },
+  'what acks=0 did not promise, gone with the power': story => {
+    story.sent(['a'], 0, { acks: 0 })
+    story.cut(0)
+    story.holds([])
+  },
+  'damaged records that are missing': story => {
+    story.sent(['a', 'b', 'c'], 0)
+    story.history.mark('damaged', { ...place, from: 1, to: 2 })
+    story.holds(['a', undefined, 'c'])
+  },
+  'records that were deleted, and a log start that says so': story => {
+    story.sent(['a', 'b'], 0)
+    story.history.ok(story.history.begin('admin', 'deleteRecords', { ...place, offset: 1 }), { lowWatermark: 1 })
+    story.holds(['b'], { logStartOffset: 1 })
+  },
+  'a topic that was made anew under its name': story => {
+    story.sent(['a'], 0)
+    story.history.ok(story.history.begin('admin', 'deleteTopic', { topic: 'orders', topicId }), {})
+    const target = { ...place, topicId: 'topic-of-the-next-run!' }
+    story.created('orders', target.topicId)
+    story.sent(['b'], 0, target)
+    story.holds(['b'], { target })
+  },
+  'members that share, commit, and go on to the next generation': story => {
+    story.joined('one', 1)
+    story.joined('two', 1)
+    story.synced(generation1, ['orders-0'])
+    story.synced({ ...generation1, member: 'two' }, ['orders-1'])
+    story.committed(5, 'first')
+    story.joined('two', 2)
+    story.synced({ group: 'g', member: 'two', generation: 2 }, ['orders-0', 'orders-1'])
+    story.foundCommitted(5, 'first')
+  },
+  'a static member that comes back to its partitions': story => {
+    story.joined('one', 2, 'instance')
+    story.synced({ ...generation1, generation: 2 }, ['orders-0'])
+    story.joined('one-again', 2, 'instance')
+    story.synced({ group: 'g', member: 'one-again', generation: 2 }, ['orders-0'])
+  },
+  'a commit that may have come after another': story => {
+    const late = story.commit(5, 'late')
+    story.committed(6, 'first')
+    story.foundCommitted(5, 'late')
+    story.history.ok(late, {})
+  },
+  'commits that the power took where nothing was promised': story => {
+    story.flush = 'async'
+    story.committed(5, 'first')
+    story.history.mark('cut', { topic: '__consumer_offsets', topicId: otherId, partition: 0, from: 0 })
+    story.foundCommitted(-1, '')
+  },
+}
+
+/** Each is one mistake of a broker, and the invariants that it breaks. */
+const unsound: readonly (readonly [invariants: string, what: string, tell: (story: Story) => void])[] = [
+  [
+    'I1',
+    'an acknowledged record is not there',
+    story => {
+      story.sent(['a'], 0)
+      story.holds([])
+    },
+  ],
+  [
+    'I1',
+    'a power cut took what was promised',
+    story => {
+      story.sent(['a'], 0)
+      story.cut(0)
+      story.holds([])
+    },
+  ],
+  [
+    'I1',
+    'a record is gone, and the only power cut was before it',
+    story => {
+      story.flush = 'async'
+      story.cut(0)
+      story.sent(['a'], 0)
+      story.holds([])
+    },
+  ],
+  [
+    'I1',
+    'a record is gone that lies below what the power cut took',
+    story => {
+      story.flush = 'async'
+      story.sent(['a', 'b'], 0)
+      story.cut(1)
+      story.holds([])
+    },
+  ],
+  [
+    'I1 I4',
+    'an acknowledged record is at another offset',
+    story => {
+      story.sent(['a'], 0)
+      story.holds([undefined, 'a'])
+    },
+  ],
+  [
+    'I1',
+    'another record is in the place of an acknowledged one',
+    story => {
+      story.sent(['a'], 0)
+      story.sentPerhaps(['b'])
+      story.holds(['b'])
+    },
+  ],
+  [
+    'I2',
+    'a record that was read is not there',
+    story => {
+      story.sentPerhaps(['a'])
+      story.read(0, ['a'])
+      story.holds([])
+    },
+  ],
+  [
+    'I4',
+    'two readers saw different records at one offset',
+    story => {
+      story.sentPerhaps(['a'])
+      story.sentPerhaps(['b'])
+      story.read(0, ['a'])
+      story.read(0, ['b'])
+    },
+  ],
+  [
+    'I4',
+    'nothing is at an offset',
+    story => {
+      story.sentPerhaps(['a'])
+      story.sentPerhaps(['b'])
+      story.holds(['a', undefined, 'b'])
+    },
+  ],
+  ['I6', 'nobody sent the record', story => story.read(0, ['a'])],
+  [
+    'I6',
+    'a record has another content than was sent',
+    story => {
+      story.sent(['a'], 0)
+      story.readRecords(0, [{ ...at(0, 'a'), digest: 'another' }])
+      story.holds(['a'])
+    },
+  ],
+  [
+    'I6',
+    'a record has another time than was sent',
+    story => {
+      story.sent(['a'], 0)
+      story.readRecords(0, [{ ...at(0, 'a'), timestamp: '2' }])
+      story.holds(['a'])
+    },
+  ],
+  [
+    'I7',
+    'a record lies before another that was acknowledged before it was sent',
+    story => {
+      story.sent(['a'], 1)
+      story.sent(['b'], 0)
+      story.holds(['b', 'a'])
+    },
+  ],
+  [
+    'I8',
+    'a record was sent to another topic',
+    story => {
+      story.sentPerhaps(['a'], { topic: 'others', topicId: otherId })
+      story.read(0, ['a'])
+    },
+  ],
+  [
+    'I8',
+    'a record was sent to the topic that had the name before',
+    story => {
+      story.sent(['a'], 0, { topicId: 'topic-of-the-past-run!' })
+      story.read(0, ['a'])
+    },
+  ],
+  [
+    'I9',
+    'a record is read at the high watermark',
+    story => {
+      story.sentPerhaps(['a'])
+      story.read(0, ['a'], { highWatermark: 0 })
+      story.holds(['a'])
+    },
+  ],
+  [
+    'I9',
+    'the high watermark goes back',
+    story => {
+      story.read(0, [], { highWatermark: 5 })
+      story.read(0, [], { highWatermark: 4 })
+    },
+  ],
+  [
+    'I9',
+    'a log ends below what was acknowledged before',
+    story => {
+      story.sent(['a', 'b'], 0)
+      story.listed(-1, 1)
+      story.holds(['a', 'b'])
+    },
+  ],
+  [
+    'I9',
+    'the log start goes back',
+    story => {
+      story.listed(-2, 5)
+      story.read(5, [], { logStartOffset: 4 })
+    },
+  ],
+  [
+    'I23',
+    'a producer id is given twice',
+    story => {
+      for (const process of ['one', 'two'])
+        story.history.ok(story.history.begin(process, 'initProducer', { id: -1, epoch: -1 }), { id: 7, epoch: 0 })
+    },
+  ],
+  ['I23', 'a topic id is given twice', story => story.created('more', topicId)],
+  [
+    'I24',
+    'a record of an idempotent producer is there twice',
+    story => {
+      story.sentPerhaps(['a'], { producer })
+      story.sent(['a'], 0, { producer, attempt: 2 })
+      story.holds(['a', 'a'])
+    },
+  ],
+  [
+    'I24',
+    'a record that was sent once is there twice',
+    story => {
+      story.sent(['a'], 0)
+      story.holds(['a', 'a'])
+    },
+  ],
+  [
+    'I36',
+    'a partition has two owners',
+    story => {
+      story.joined('one', 1)
+      story.joined('two', 1)
+      story.synced(generation1, ['orders-0'])
+      story.synced({ ...generation1, member: 'two' }, ['orders-0'])
+    },
+  ],
+  [
+    'I37',
+    'a heartbeat of a generation that is over is taken',
+    story => {
+      story.joined('one', 1)
+      story.joined('two', 2)
+      story.history.ok(story.history.begin('one', 'heartbeat', generation1), {})
+    },
+  ],
+  [
+    'I37',
+    'a share is given in a generation that is over',
+    story => {
+      story.joined('one', 1)
+      story.joined('two', 2)
+      story.synced(generation1, ['orders-0'])
+    },
+  ],
+  [
+    'I37',
+    'a commit of a generation that is over is taken',
+    story => {
+      story.joined('one', 1)
+      story.joined('two', 2)
+      story.committed(5, 'stale')
+    },
+  ],
+  [
+    'I37',
+    'a commit that was refused is there',
+    story => {
+      story.history.fail(story.commit(5, 'refused'), 'ILLEGAL_GENERATION')
+      story.foundCommitted(5, 'refused')
+    },
+  ],
+  [
+    'I38',
+    'a commit is lost',
+    story => {
+      story.committed(5, 'first')
+      story.foundCommitted(-1, '')
+    },
+  ],
+  [
+    'I38',
+    'a power cut took a commit that was promised',
+    story => {
+      story.committed(5, 'first')
+      story.history.mark('cut', { topic: '__consumer_offsets', topicId: otherId, partition: 0, from: 0 })
+      story.foundCommitted(-1, '')
+    },
+  ],
+  [
+    'I38',
+    'an earlier commit is back',
+    story => {
+      story.committed(5, 'first')
+      story.committed(6, 'second')
+      story.foundCommitted(5, 'first')
+    },
+  ],
+  [
+    'I38',
+    'a committed offset is another',
+    story => {
+      story.committed(5, 'first')
+      story.foundCommitted(4, 'first')
+    },
+  ],
+  ['I38', 'nobody made the commit', story => story.foundCommitted(5, 'unheard of')],
+  [
+    'I40',
+    'a read leaves out an offset',
+    story => {
+      story.sent(['a', 'b', 'c'], 0)
+      story.readRecords(0, [at(0, 'a'), at(2, 'c')])
+      story.holds(['a', 'b', 'c'])
+    },
+  ],
+  [
+    'I40',
+    'a read begins elsewhere',
+    story => {
+      story.sent(['a', 'b'], 0)
+      story.readRecords(0, [at(1, 'b')])
+      story.holds(['a', 'b'])
+    },
+  ],
+  [
+    'I53',
+    'a record that was refused is there',
+    story => {
+      story.history.fail(story.send(['a']), 'CORRUPT_MESSAGE')
+      story.holds(['a'])
+    },
+  ],
+  [
+    'I56',
+    'a log begins where nobody has deleted',
+    story => {
+      story.sent(['a', 'b'], 0)
+      story.holds(['b'], { logStartOffset: 1 })
+    },
+  ],
+]
+
+for (const [what, tell] of Object.entries(sound))
+  test(`no fault is found in ${what}`, () => assert.equal(brokenIn(tell), ''))
+
+for (const [invariants, what, tell] of unsound)
+  test(`${invariants} is broken when ${what}`, () => assert.equal(brokenIn(tell), invariants))
