@@ -4,7 +4,7 @@ import type { Uuid } from '../base/uuid.ts'
 import type { StaticTexts } from '../config/load-config.ts'
 import { topicConfigOf } from '../config/topic-config.ts'
 import type { DeletedTopic } from '../core/group/commands.ts'
-import type { MetadataDelta } from '../core/metadata/metadata-delta.ts'
+import type { ChangedPartition, MetadataDelta } from '../core/metadata/metadata-delta.ts'
 import { type MetadataImage, ResourceType, type TopicImage } from '../core/metadata/metadata-image.ts'
 import { noLeader, type PartitionImage } from '../core/metadata/partition-image.ts'
 import type { LogSink } from '../io/log-sink.ts'
@@ -79,7 +79,8 @@ export class Partitions implements PartitionLookup {
    */
   openAll(image: MetadataImage): void {
     for (const topic of image.topics()) {
-      for (const partition of topic.partitions) this.#open(topic, { ...partition, leader: noLeader }, image)
+      for (const partition of topic.partitions)
+        this.#open(topic, { ...partition, leader: noLeader }, image, { mayExist: true })
     }
   }
 
@@ -90,8 +91,8 @@ export class Partitions implements PartitionLookup {
     if (deleted.length > 0) {
       this.#options.listener.topicsDeleted(deleted.map(({ id, name }) => ({ topicId: id, name })))
     }
-    for (const { topicId, topicName, after } of delta.changedPartitions()) {
-      this.#change({ id: topicId, name: topicName }, after, delta)
+    for (const { topicId, topicName, before, after } of delta.changedPartitions()) {
+      this.#change({ id: topicId, name: topicName }, { before, after }, delta)
     }
     for (const { resourceType, resourceName } of delta.changedConfigs()) {
       if (resourceType === ResourceType.topic) this.#configure(resourceName, delta)
@@ -110,21 +111,33 @@ export class Partitions implements PartitionLookup {
     this.#byName.clear()
   }
 
-  #change(topic: { readonly id: Uuid; readonly name: string }, image: PartitionImage, configs: ConfigSource): void {
-    const isHere = image.replicas.includes(this.#options.nodeId)
+  #change(
+    topic: { readonly id: Uuid; readonly name: string },
+    { before, after: image }: Pick<ChangedPartition, 'before' | 'after'>,
+    configs: ConfigSource,
+  ): void {
+    const { nodeId } = this.#options
+    const isHere = image.replicas.includes(nodeId)
     const open = this.byId(topic.id, image.partition)
     if (!isHere) {
       if (open !== undefined) this.#remove(topic.id, open, ErrorCode.notLeaderOrFollower)
-    } else if (open === undefined) this.#open(topic, image, configs)
+    } else if (open === undefined)
+      this.#open(topic, image, configs, { mayExist: before?.replicas.includes(nodeId) ?? false })
     else this.#update(open, image, configs)
   }
 
-  #open(topic: { readonly id: Uuid; readonly name: string }, image: PartitionImage, configs: ConfigSource): void {
+  /** `mayExist`: it was here before. */
+  #open(
+    topic: { readonly id: Uuid; readonly name: string },
+    image: PartitionImage,
+    configs: ConfigSource,
+    { mayExist }: { readonly mayExist: boolean },
+  ): void {
     const { nodeId, logs, log: sink } = this.#options
     if (!image.replicas.includes(nodeId)) return
     const config = topicConfigOf(configs.config(ResourceType.topic, topic.name), this.#options.brokerTexts())
     const { name, id: topicId } = topic
-    const created = logs.create({ topic: name, topicId, partition: image.partition, config: config.log })
+    const created = logs.create({ topic: name, topicId, partition: image.partition, config: config.log, mayExist })
     if (created.type === 'refused') {
       sink.write('error', `${name}-${image.partition} cannot be opened: ${created.message}`, {
         topic: name,

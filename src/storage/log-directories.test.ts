@@ -101,6 +101,26 @@ describe('partitions', () => {
       assert.notEqual(host.log(9).directory.path, failed)
     }))
 
+  test('that may lie in a directory that could not be read are not made anew elsewhere', () =>
+    onHost(two, async host => {
+      await host.open()
+      for (const log of [host.log(0), host.log(1)]) append(log)
+      await written(host, host.log(0))
+      await written(host, host.log(1))
+      await host.close()
+      host.node.disk.faults.failNext('read', 'io', { pathEnd: 'topic-0/partition.metadata' })
+      await host.open()
+      const request = { topic: 'topic', topicId, partition: 0, config: host.config }
+      const created = host.directories.create({ ...request, mayExist: true })
+      assert.ok(created.type === 'refused' && created.errorCode === ErrorCode.kafkaStorageError)
+      const present = host.directories.create({ ...request, partition: 1, mayExist: true })
+      assert.ok(present.type === 'created' && present.log.logEndOffset === 1)
+      assert.equal(host.directories.create({ ...request, partition: 2 }).type, 'created', 'it was never there')
+      await host.close()
+      await host.open()
+      assert.equal(host.log(0).logEndOffset, 1)
+    }))
+
   test('that the cluster does not know are set aside, not removed', () =>
     onHost({}, async host => {
       append(await host.openLog())

@@ -58,6 +58,8 @@ export interface NewPartition {
   readonly config: LogConfig
   /** Where to put it; the directory with the fewest partitions unless given. */
   readonly directoryId?: Uuid
+  /** An earlier life of the broker may have made it: it is not made anew while it may lie in what could not be read. */
+  readonly mayExist?: boolean
 }
 
 export type CreateResult =
@@ -70,6 +72,8 @@ export class LogDirectories {
   readonly #claims: readonly ClaimedDirectory[]
   readonly #logs = new Map<string, SegmentedLog>()
   readonly #unopened: UnopenedPartition[] = []
+  /** Failed before all of it was opened: nobody knows what else lies there. */
+  readonly #unread: LogDirectory[] = []
   readonly #timers = new Set<Timer>()
   readonly #unsynced: SegmentedLog[] = []
   /** Names of deleted logs whose directories could not be renamed yet. */
@@ -89,6 +93,7 @@ export class LogDirectories {
       const loaded = await loadDirectory(context, claim, options)
       for (const log of loaded.logs) opened.#logs.set(keyOf(log.topicId, log.partition), log)
       opened.#unopened.push(...loaded.unopened)
+      if (claim.directory.isOffline) opened.#unread.push(claim.directory)
     }
     opened.#startTimers({ ...defaultIntervals, ...options.intervals })
     return opened
@@ -117,6 +122,9 @@ export class LogDirectories {
     assert(!this.#isClosed, 'no log is made after closing')
     const present = this.get(topicId, partition)
     if (present !== undefined) return { type: 'created', log: present }
+    const [unread] = this.#unread
+    if (request.mayExist === true && unread !== undefined)
+      return refused(ErrorCode.kafkaStorageError, `it may lie in ${unread.path}, which could not be read`)
     const directory = this.#choose(request.directoryId)
     if (directory === undefined) return refused(ErrorCode.kafkaStorageError, 'no log directory can be written')
     const name = partitionDirectoryName(topic, partition)
