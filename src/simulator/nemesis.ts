@@ -234,7 +234,7 @@ export class Nemesis {
     // What failed last may be answered a little later.
     await world.sleep(1000)
     // A directory that has failed stays away until a restart.
-    if (broker.expectsFailure) await broker.close()
+    if (broker.expectsFailure || broker.hasOfflineDirectory) await broker.close()
     for (let tries = 0; broker.state !== 'running' && tries < 5; tries++) await broker.start()
   }
 }

@@ -128,4 +128,11 @@ export const bugs: readonly PlantedBug[] = [
     replace: 'void topics',
     why: 'a topic made anew begins where readers of the old one had been (I8)',
   },
+  {
+    name: 'unread-is-made-anew',
+    file: 'storage/log-directories.ts',
+    find: 'request.mayExist === true && unread !== undefined',
+    replace: 'unread === null',
+    why: 'a partition whose directory could not be read begins empty in another one (I1, I51)',
+  },
 ]

@@ -1,22 +1,28 @@
 import type { Broker } from '../../broker/broker.ts'
 import type { Partition } from '../../broker/partition.ts'
+import type { Plan } from '../plan.ts'
 import type { Violations } from '../violations.ts'
 
 /** What was last seen of a partition in one life of a broker. */
 interface Seen {
   logStartOffset: number
   highWatermark: number
+  /** Only where retention goes by size. */
+  sizeBytes: number
 }
 
 /** The god view: looks at a running broker after every event, for what must hold at every moment (I9, I48, I56). */
 export class BrokerWatch {
   readonly #violations: Violations
   readonly #isAck: boolean
+  /** By topic: how large logs stay, where nothing but their size makes them smaller. */
+  readonly #retentionBytes: ReadonlyMap<string, number>
   #broker: Broker | undefined
   readonly #seen = new Map<object, Seen>()
 
-  constructor(flush: 'async' | 'ack', violations: Violations) {
-    this.#isAck = flush === 'ack'
+  constructor(plan: Plan, violations: Violations) {
+    this.#isAck = plan.flush === 'ack'
+    this.#retentionBytes = new Map(retentionBytesOf(plan))
     this.#violations = violations
   }
 
@@ -26,7 +32,23 @@ export class BrokerWatch {
   }
 
   look(): void {
-    for (const partition of this.#broker?.partitions.all() ?? []) this.#lookAt(partition)
+    for (const partition of this.#broker?.partitions.all() ?? []) {
+      this.#lookAt(partition)
+      this.#lookAtSize(partition)
+    }
+  }
+
+  /** Segments go only as long as what is left is as large as it should be (I56). */
+  #lookAtSize({ log, topic, index }: Partition): void {
+    const retentionBytes = this.#retentionBytes.get(topic)
+    const before = this.#seen.get(log)
+    if (retentionBytes === undefined || before === undefined) return
+    const { sizeBytes } = log
+    if (sizeBytes < before.sizeBytes && sizeBytes < retentionBytes) {
+      const text = `${topic}-${index} has lost ${before.sizeBytes - sizeBytes} bytes, and ${sizeBytes} are left where ${retentionBytes} should stay`
+      this.#violations.add('I56', text)
+    }
+    before.sizeBytes = sizeBytes
   }
 
   #lookAt({ log, topic, index }: Partition): void {
@@ -37,7 +59,7 @@ export class BrokerWatch {
     const hasGoneBack =
       before !== undefined && (logStartOffset < before.logStartOffset || highWatermark < before.highWatermark)
     if (isOrdered && isPromised && !hasGoneBack && log.lastStableOffset <= highWatermark) {
-      if (before === undefined) this.#seen.set(log, { logStartOffset, highWatermark })
+      if (before === undefined) this.#seen.set(log, { logStartOffset, highWatermark, sizeBytes: 0 })
       else {
         before.logStartOffset = logStartOffset
         before.highWatermark = highWatermark
@@ -52,4 +74,13 @@ export class BrokerWatch {
       `${topic}-${index} holds ${watermarks}, ${ends}${hasGoneBack ? ', less than before' : ''}`,
     )
   }
+}
+
+function retentionBytesOf({ topics, clients, faults }: Plan): (readonly [topic: string, bytes: number])[] {
+  // What failed to be written makes a log smaller, too.
+  const failsToWrite = faults.fullDiskMs !== undefined || faults.syncErrorMs !== undefined
+  const deletesRecords = (clients.admin?.deleteRecordsRate ?? 0) > 0
+  if (failsToWrite || deletesRecords) return []
+  const bySize = topics.filter(({ config }) => 'retention.bytes' in config && !('retention.ms' in config))
+  return bySize.map(({ name, config }) => [name, Number(config['retention.bytes'])])
 }

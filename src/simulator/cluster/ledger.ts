@@ -14,6 +14,8 @@ interface Holding {
   flushedOffset: number
   highWatermark: number
   logStartOffset: number
+  /** The power was cut, and the partition has not been seen since. */
+  wasPowerCut: boolean
 }
 
 /**
@@ -26,7 +28,6 @@ export class Ledger {
   readonly #violations: Violations
   readonly #holdings = new Map<string, Holding>()
   readonly #damaged = new Set<string>()
-  #wasPowerCut = false
 
   constructor(history: History, violations: Violations) {
     this.#history = history
@@ -46,15 +47,17 @@ export class Ledger {
         flushedOffset: log.flushedOffset,
         highWatermark: log.highWatermark,
         logStartOffset: log.logStartOffset,
+        wasPowerCut: false,
       })
     }
   }
 
   /** The power is gone: what was only in the page cache may be, too. */
   powerCut(): void {
-    this.#wasPowerCut = true
-    for (const holding of this.#holdings.values())
+    for (const holding of this.#holdings.values()) {
+      holding.wasPowerCut = true
       holding.logEndOffset = Math.min(holding.logEndOffset, holding.flushedOffset)
+    }
   }
 
   /** Bytes of the partition were damaged on purpose: how long it is now says nothing. */
@@ -73,8 +76,9 @@ export class Ledger {
   /** A new process runs: everything that had to survive is there. */
   started(broker: Broker): void {
     const { image } = broker.metadata
+    const hasOffline = broker.logs.directories.some(directory => directory.isOffline)
     for (const [key, holding] of this.#holdings) {
-      const { topic, topicId, partition } = holding
+      const { topic, topicId, partition, wasPowerCut } = holding
       if (image.topicById(topicId) === undefined) {
         this.#holdings.delete(key)
         const wasDeleted = this.#history.callsOf('deleteTopic').some(call => call.request.topicId === topicId)
@@ -83,17 +87,18 @@ export class Ledger {
       }
       const log = broker.partitions.byId(topicId, partition)?.log
       if (log === undefined) {
-        if (!this.#damaged.has(key)) this.#violations.add('I51', `${topic}-${partition} is not there after a restart`)
+        // It may lie in a directory that has failed: what became of it is seen after the next start.
+        if (!this.#damaged.has(key) && !hasOffline)
+          this.#violations.add('I51', `${topic}-${partition} is not there after a restart`)
         continue
       }
       if (log.logEndOffset < holding.logEndOffset && !this.#damaged.has(key)) {
-        const what = this.#wasPowerCut ? 'a power cut, although it was synced' : 'a kill'
+        const what = wasPowerCut ? 'a power cut, although it was synced' : 'a kill'
         const text = `${topic}-${partition} ended at ${holding.logEndOffset} and ends at ${log.logEndOffset} after ${what}`
         this.#violations.add('I51', text)
       }
-      if (this.#wasPowerCut) this.#history.mark('cut', { topic, topicId, partition, from: log.logEndOffset })
+      if (wasPowerCut) this.#history.mark('cut', { topic, topicId, partition, from: log.logEndOffset })
     }
-    this.#wasPowerCut = false
     this.observe(broker)
   }
 }

@@ -32,6 +32,8 @@ export class SimulatedBroker {
   #boot = 1
   readonly #endings = new Set<() => void>()
   readonly #watch: BrokerWatch
+  /** Of this life: log directories that have failed. */
+  readonly #offline = new Set<string>()
   /** Whether the disk is in such a state that a broker may give up. */
   excuse: () => boolean = () => false
   /** The next time that the broker gives up is no surprise. */
@@ -43,7 +45,7 @@ export class SimulatedBroker {
     this.#violations = violations
     this.node = world.addNode('broker')
     this.ledger = new Ledger(history, violations)
-    this.#watch = new BrokerWatch(plan.flush, violations)
+    this.#watch = new BrokerWatch(plan, violations)
     this.#loaded = load(plan, this.endpoint)
   }
 
@@ -69,6 +71,7 @@ export class SimulatedBroker {
     assert(this.#state === 'down', 'one process of a broker runs at a time')
     this.#state = 'starting'
     const life = ++this.#life
+    this.#offline.clear()
     const isThis = () => this.#life === life && this.#state !== 'down'
     this.#history.mark('started', { node: this.node.name, life })
     const timeout = this.#world.after(maxStartMs, () => {
@@ -88,6 +91,7 @@ export class SimulatedBroker {
       if (broker === undefined || !isThis()) return false
       this.#broker = broker
       this.#state = 'running'
+      this.#lookForOffline()
       this.expectsFailure = false
       this.#watch.begin(broker)
       this.ledger.started(broker)
@@ -131,7 +135,23 @@ export class SimulatedBroker {
 
   /** After each event of the world: what the broker holds now keeps the rules that hold at every moment. */
   look(): void {
-    if (this.#state === 'running') this.#watch.look()
+    if (this.#state !== 'running') return
+    this.#watch.look()
+    this.#lookForOffline()
+  }
+
+  /** Whether it works with what is left of its log directories, which lasts until it is started again. */
+  get hasOfflineDirectory(): boolean {
+    return this.broker?.logs.directories.some(directory => directory.isOffline) ?? false
+  }
+
+  /** A directory is given up only when its disk has failed (I49). */
+  #lookForOffline(): void {
+    for (const { path, isOffline } of this.broker?.logs.directories ?? []) {
+      if (!isOffline || this.#offline.has(path)) continue
+      this.#offline.add(path)
+      if (!this.#mayFail()) this.#violations.add('I49', `${path} is offline, and its disk has not failed`)
+    }
   }
 
   #untilEnded(life: number): Promise<undefined> {
