@@ -138,10 +138,16 @@ async function runPlanted(command: Extract<Command, { type: 'planted' }>, world:
     throw new CommandError(`there is no planted bug ${name}; there are: ${bugs.map(bug => bug.name).join(', ')}`)
   let missed = 0
   for (const [index, bug] of wanted.entries()) {
+    const planted = plantBug(bug)
+    const { runPlan: runWithBug } = (await planted.load('simulator/run.ts')) as { runPlan: typeof runPlan }
+    planted.assertPlanted()
     const results: PlantedHunt[] = []
     for (let hunt = 0; hunt < hunts; hunt++)
       results.push(
-        await huntPlanted(bug, world, { minutes, firstSeed: world.freshSeed + 100_000 * (index * hunts + hunt) }),
+        await huntPlanted(bug, runWithBug, world, {
+          minutes,
+          firstSeed: world.freshSeed + 100_000 * (index * hunts + hunt),
+        }),
       )
     const median = results.toSorted((a, b) => a.cpuSeconds - b.cpuSeconds)[Math.floor(hunts / 2)]
     assert(median !== undefined, 'there is a hunt for each bug')
@@ -158,12 +164,10 @@ function plantedLine({ bug, found, cpuSeconds, seeds, by }: PlantedHunt): string
 
 async function huntPlanted(
   bug: PlantedBug,
+  runWithBug: typeof runPlan,
   world: HuntWorld,
   { minutes, firstSeed }: { readonly minutes: number; readonly firstSeed: number },
 ): Promise<PlantedHunt> {
-  const planted = plantBug(bug)
-  const { runPlan: runWithBug } = (await planted.load('simulator/run.ts')) as { runPlan: typeof runPlan }
-  planted.assertPlanted()
   const start = world.cpuSeconds()
   const spent = () => world.cpuSeconds() - start
   let seeds = 0
