@@ -432,7 +432,12 @@ export class Broker {
   #partitionHost(): PartitionsOptions['host'] {
     return {
       clock: this.#io.clock,
-      unpacker: new Unpacker(this.#io.compute, this.budget.capacityBytes),
+      unpacker: new Unpacker({
+        compute: this.#io.compute,
+        clock: this.#io.clock,
+        roomBytes: this.budget.capacityBytes,
+        failed: error => this.fail(error),
+      }),
       nodeId: this.#config.nodeId,
       flushBeforeAck: this.#config.millraceFlush === 'ack',
       replicaLagTimeMaxMs: this.#config.replicaLagTimeMaxMs,

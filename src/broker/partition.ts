@@ -1,11 +1,16 @@
 import { assert, unreachable } from '../base/assert.ts'
 import { ErrorCode } from '../base/error-code.ts'
 import type { Uuid } from '../base/uuid.ts'
-import type { NeedsUnpacking, PartitionLog, PartitionLogListener } from '../core/log/partition-log.ts'
-import type { ComputeResult } from '../io/compute.ts'
+import type {
+  NeedsPacking,
+  NeedsUnpacking,
+  PartitionLog,
+  PartitionLogListener,
+  PreparedBatch,
+} from '../core/log/partition-log.ts'
 import type { FileRange } from '../io/disk.ts'
 import { PartitionReplica, type ReplicaHost, type ReplicaOwner } from './partition-replica.ts'
-import type { Unpacker } from './produce/unpacker.ts'
+import type { Unpacked, Unpacker } from './produce/unpacker.ts'
 import { decide, decideReached, type ProduceItem, recordErrorsOf } from './produce/waiting-produce.ts'
 
 /** A fetch that is waiting for more bytes in the partitions it names. */
@@ -124,7 +129,7 @@ export class Partition implements PartitionLogListener, ReplicaOwner {
       this.#queue.push(item)
       return
     }
-    const unpacking = this.#tryAppend(item, undefined)
+    const unpacking = this.#tryAppend(item)
     if (unpacking === undefined) return
     item.batch = request.keep(item.batch)
     this.#queue.push(item)
@@ -152,7 +157,16 @@ export class Partition implements PartitionLogListener, ReplicaOwner {
     this.#follower = undefined
   }
 
-  #tryAppend(item: ProduceItem, unpacked: Buffer | undefined): NeedsUnpacking | undefined {
+  #tryAppend(item: ProduceItem): NeedsUnpacking | undefined {
+    const answer = this.#tryAppendPrepared(item, undefined)
+    assert(answer?.type !== 'needsPacking', 'records are packed anew once they are unpacked')
+    return answer
+  }
+
+  #tryAppendPrepared(
+    item: ProduceItem,
+    prepared: PreparedBatch | undefined,
+  ): NeedsUnpacking | NeedsPacking | undefined {
     if (item.isDecided) return undefined
     if (!this.isLeader) {
       decide(item, ErrorCode.notLeaderOrFollower)
@@ -169,10 +183,11 @@ export class Partition implements PartitionLogListener, ReplicaOwner {
       origin: 'client',
       leaderEpoch: this.#state.leaderEpoch,
       now: this.#host.clock.now(),
-      unpacked,
+      prepared,
     })
     switch (answer.type) {
       case 'needsUnpacking':
+      case 'needsPacking':
         return answer
       case 'refused':
         item.result.recordErrors = recordErrorsOf(answer.recordErrors)
@@ -213,22 +228,27 @@ export class Partition implements PartitionLogListener, ReplicaOwner {
   }
 
   #unpack(job: NeedsUnpacking): void {
-    this.#host.unpacker.unpack(job, result => this.#unpacked(result))
+    this.#host.unpacker.unpack(job, unpacked => this.#unpacked(unpacked))
   }
 
-  #unpacked(result: ComputeResult): void {
-    if (this.#isGone) return
-    const item = this.#queue.shift()!
-    if (result.type === 'done') this.#tryAppend(item, result.output)
-    else if (result.type === 'tooLarge')
-      decide(item, ErrorCode.messageTooLarge, 'the batch unpacks to more than millrace.max.uncompressed.batch.bytes')
-    else decide(item, ErrorCode.invalidRecord, result.reason)
+  /** The first of the queue can be appended, or not at all. */
+  #unpacked(unpacked: Unpacked): NeedsPacking | undefined {
+    if (this.#isGone) return undefined
+    const [item] = this.#queue
+    if (unpacked.type === 'failed') decide(item, unpacked.errorCode, unpacked.message)
+    else {
+      const answer = this.#tryAppendPrepared(item, unpacked.batch)
+      if (answer?.type === 'needsPacking') return answer
+      assert(answer === undefined, 'a batch is unpacked once')
+    }
+    this.#queue.shift()
     this.#drainQueue()
+    return undefined
   }
 
   #drainQueue(): void {
     while (this.#queue.length > 0 && !this.#isGone) {
-      const unpacking = this.#tryAppend(this.#queue[0], undefined)
+      const unpacking = this.#tryAppend(this.#queue[0])
       if (unpacking !== undefined) {
         this.#unpack(unpacking)
         return

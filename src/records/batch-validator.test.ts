@@ -249,11 +249,59 @@ test('what is too long to be unpacked on the loop is asked for, and then walked'
     assert.equal(ask.codec, codec)
     assert.equal(ask.input.length, bytes.length - 61)
     const unpacked = decompressSync(ask.codec, ask.input, ask.maxBytes)
-    const verdict = validator.validate(bytes, rules, wallMs, unpacked)
+    assert.ok(unpacked.type === 'done')
+    while (ask.check.step(unpacked.output));
+    const verdict = validator.validate(bytes, rules, wallMs, ask.check)
     assert.equal(verdict.type === 'accepted' && verdict.recordCount, 17)
-    const tooLarge = validator.validate(bytes, rules, wallMs, { type: 'tooLarge' })
-    assert.equal(tooLarge.type === 'rejected' && tooLarge.errorCode, ErrorCode.messageTooLarge)
   }
+})
+
+test('a large batch is walked in slices, with the same verdict as in one go', () => {
+  const builder = new BatchBuilder()
+  for (let index = 0; index < 200_000; index++) {
+    builder.append(wallMs + (index % 7), Buffer.from('k'), index === 100_000 ? Buffer.alloc(2_000_000) : null)
+  }
+  const bytes = Buffer.from(builder.finish({ codec: Codec.zstd }))
+  const verdictOn = (change: (records: Buffer) => Buffer, given: Partial<BatchRules> = {}) => {
+    const ask = validator.validate(bytes, { ...rules, ...given }, wallMs)
+    assert.ok(ask.type === 'needsUnpacking')
+    const unpacked = decompressSync(ask.codec, ask.input, ask.maxBytes)
+    assert.ok(unpacked.type === 'done')
+    const records = change(Buffer.from(unpacked.output))
+    let steps = 1
+    while (ask.check.step(records)) steps++
+    return { steps, verdict: validator.validate(bytes, { ...rules, ...given }, wallMs, ask.check) }
+  }
+  const { steps, verdict } = verdictOn(records => records)
+  assert.ok(steps > 5)
+  assert.deepEqual(verdict, {
+    ...{ type: 'accepted', sizeBytes: bytes.length, recordCount: 200_000, maxTimestamp: BigInt(wallMs + 6) },
+    needsRebuild: false,
+  })
+  const codeOn = (change: (records: Buffer) => Buffer) => {
+    const answer = verdictOn(change).verdict
+    return answer.type === 'rejected' ? answer.errorCode : ErrorCode.none
+  }
+  assert.equal(
+    codeOn(records => records.subarray(0, records.length - 1)),
+    ErrorCode.invalidRecord,
+  )
+  assert.equal(
+    codeOn(records => records.subarray(0, 10)),
+    ErrorCode.invalidRecord,
+  )
+  assert.equal(
+    codeOn(() => Buffer.alloc(0)),
+    ErrorCode.invalidRecord,
+  )
+  assert.equal(
+    codeOn(records => Buffer.concat([records, Buffer.alloc(1)])),
+    ErrorCode.invalidRecord,
+  )
+  assert.equal(
+    codeOn(records => Buffer.from(records.fill(0x7e, 500_000, 500_100))),
+    ErrorCode.invalidRecord,
+  )
 })
 
 test('compressed records are taken unseen where the broker is told so', () => {

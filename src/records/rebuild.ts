@@ -30,6 +30,11 @@ export function rebuildBatch(
   return packBatch(whole.fields, codec, compressSync(codec, whole.records, level))
 }
 
+/** As `rebuildBatch`, of a batch at consecutive offsets whose records were compressed with `codec` already. */
+export function repackBatch(bytes: Buffer, codec: number, packedRecords: Buffer): Buffer {
+  return packBatch(fieldsOf(bytes), codec, packedRecords)
+}
+
 /** The first half of `rebuildBatch`, for a caller that compresses off the loop and then calls `packBatch`. */
 export function unpackBatch(
   bytes: Buffer,

@@ -211,7 +211,8 @@ describe('a batch', () => {
       assert.ok(answer.type === 'needsUnpacking')
       const unpacked = decompressSync(answer.codec, answer.input, answer.maxBytes)
       assert.ok(unpacked.type === 'done')
-      const reserved = log.reserve({ ...request, unpacked: unpacked.output })
+      while (answer.check.step(unpacked.output));
+      const reserved = log.reserve({ ...request, prepared: { check: answer.check, records: unpacked.output } })
       assert.ok(reserved.type === 'reserved')
       log.append(reserved)
       await written(host, log)

@@ -1,6 +1,13 @@
 import { assert } from '../base/assert.ts'
 import { ErrorCode } from '../base/error-code.ts'
-import type { Duplicate, NeedsUnpacking, Refusal, Reservation, ReserveRequest } from '../core/log/partition-log.ts'
+import type {
+  Duplicate,
+  NeedsPacking,
+  NeedsUnpacking,
+  Refusal,
+  Reservation,
+  ReserveRequest,
+} from '../core/log/partition-log.ts'
 import { encodeProducerSnapshot } from '../core/log/producer-snapshot.ts'
 import { mustRoll } from '../core/log/segment-rolling.ts'
 import { DiskError } from '../io/disk.ts'
@@ -40,7 +47,7 @@ export class LogAppender {
     return this.#writer.isIdle
   }
 
-  reserve(request: ReserveRequest): Reservation | Duplicate | Refusal | NeedsUnpacking {
+  reserve(request: ReserveRequest): Reservation | Duplicate | Refusal | NeedsUnpacking | NeedsPacking {
     const refusal = this.#refusal()
     return refusal ?? reserveBatch(this.#state.context.validator, this.#state, request)
   }

@@ -2,7 +2,9 @@ import { ErrorCode } from '../base/error-code.ts'
 import type {
   Duplicate,
   LogConfig,
+  NeedsPacking,
   NeedsUnpacking,
+  PreparedBatch,
   RecordError,
   Refusal,
   Reservation,
@@ -21,7 +23,7 @@ import {
 } from '../records/batch.ts'
 import type { BatchValidator } from '../records/batch-validator.ts'
 import { Codec, codecNamed } from '../records/compression/codec.ts'
-import { rebuildBatch } from '../records/rebuild.ts'
+import { rebuildBatch, repackBatch } from '../records/rebuild.ts'
 
 /** What of a log decides whether a batch may follow. */
 export interface ReservingLog {
@@ -41,7 +43,7 @@ export function reserveBatch(
   validator: BatchValidator,
   log: ReservingLog,
   request: ReserveRequest,
-): Reservation | Duplicate | Refusal | NeedsUnpacking {
+): Reservation | Duplicate | Refusal | NeedsUnpacking | NeedsPacking {
   const checked = request.origin === 'client' ? checkClientBatch(validator, log, request) : checkTrusted(log, request)
   if (checked.type !== 'checked') return checked
   const { bytes } = checked
@@ -74,28 +76,41 @@ interface CheckedBatch {
 function checkClientBatch(
   validator: BatchValidator,
   { config }: ReservingLog,
-  { batch, now, unpacked }: ReserveRequest,
-): CheckedBatch | Refusal | NeedsUnpacking {
-  const output = unpacked === undefined ? undefined : ({ type: 'done', output: unpacked } as const)
-  const checked = validator.validate(batch, config, now.wallMs, output)
+  { batch, now, prepared }: ReserveRequest,
+): CheckedBatch | Refusal | NeedsUnpacking | NeedsPacking {
+  const checked = validator.validate(batch, config, now.wallMs, prepared?.check)
   if (checked.type === 'needsUnpacking') return checked
   if (checked.type === 'rejected') return refuse(checked.errorCode, checked.message, checked.recordErrors)
   const bytes = batch.length === checked.sizeBytes ? batch : batch.subarray(0, checked.sizeBytes)
   if (!checked.needsRebuild) return { type: 'checked', bytes, maxTimestamp: checked.maxTimestamp }
   const codec =
     config.compressionType === 'producer' ? readCodec(bytes, 0) : (codecNamed(config.compressionType) ?? Codec.none)
-  // The validator has unpacked it already, so it is not larger than it may be.
-  const rebuilt = rebuildBatch(bytes, {
-    codec,
-    level: levelOf(codec, config),
-    maxBytes: Number.MAX_SAFE_INTEGER,
-    unpacked: output,
-  })
-  if (!Buffer.isBuffer(rebuilt)) return refuse(ErrorCode.invalidRecord, 'the records of the batch cannot be read')
+  const rebuilt = prepared === undefined ? rebuild(bytes, codec, config) : repack(bytes, codec, config, prepared)
+  if (!Buffer.isBuffer(rebuilt)) return rebuilt
   if (rebuilt.length > config.maxMessageBytes) {
     return refuse(ErrorCode.messageTooLarge, 'the batch is larger than max.message.bytes once it is compressed anew')
   }
   return { type: 'checked', bytes: rebuilt, maxTimestamp: checked.maxTimestamp }
+}
+
+function rebuild(bytes: Buffer, codec: number, config: LogConfig): Buffer | Refusal {
+  // The validator has unpacked it already, so it is not larger than it may be.
+  const rebuilt = rebuildBatch(bytes, { codec, level: levelOf(codec, config), maxBytes: Number.MAX_SAFE_INTEGER })
+  return Buffer.isBuffer(rebuilt) ? rebuilt : refuse(ErrorCode.invalidRecord, 'the records of the batch cannot be read')
+}
+
+/** Of a large batch the records are neither written anew nor packed on the loop. */
+function repack(
+  bytes: Buffer,
+  codec: number,
+  config: LogConfig,
+  { check, records, packed }: PreparedBatch,
+): Buffer | Refusal | NeedsPacking {
+  if (!check.walk.isConsecutive) {
+    return refuse(ErrorCode.invalidRecord, 'the offsets of a large compressed batch have gaps')
+  }
+  if (packed === undefined) return { type: 'needsPacking', codec, level: levelOf(codec, config), records }
+  return repackBatch(bytes, codec, packed)
 }
 
 function checkTrusted({ config }: ReservingLog, { batch, origin }: ReserveRequest): CheckedBatch | Refusal {

@@ -6,6 +6,7 @@ import type {
   Duplicate,
   EpochEndOffset,
   LogConfig,
+  NeedsPacking,
   NeedsUnpacking,
   PartitionLog,
   PartitionLogListener,
@@ -133,7 +134,7 @@ export class SegmentedLog implements PartitionLog<FileRange> {
     if (config.isCompacted) this.#state.home.gapsBelow = Number.POSITIVE_INFINITY
   }
 
-  reserve(request: ReserveRequest): Reservation | Duplicate | Refusal | NeedsUnpacking {
+  reserve(request: ReserveRequest): Reservation | Duplicate | Refusal | NeedsUnpacking | NeedsPacking {
     return this.#appender.reserve(request)
   }
 

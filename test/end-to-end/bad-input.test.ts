@@ -256,6 +256,48 @@ test('what unpacks to more than is allowed is refused in every codec, and memory
   await target.logged(/127\.0\.0\.1: a batch for bombed-0 was refused: the batch unpacks to more than millrace\.max/)
 })
 
+test('batches that unpack to very many records hold nobody up, whatever the topic wants of them', async () => {
+  await using target = await Target.start()
+  const client = await target.client()
+  const large = { 'max.message.bytes': String(20 * megabyte) }
+  const plain = await createTopic(client, 'plain', { configs: large })
+  const packing = await createTopic(client, 'packing', { configs: { ...large, 'compression.type': 'gzip' } })
+  const codecs = [Codec.gzip, Codec.lz4, Codec.zstd]
+  const batches = codecs.map(codec => ({ many: manyRecords(1_000_000, codec), gaps: withGaps(5_000_000, codec) }))
+  const steady = await target.beginSteadyWork()
+  await pause(500)
+  const before = steady.experience()
+  for (const { many, gaps } of batches) {
+    assert.equal((await produce(client, plain, many)).errorCode, ErrorCode.none)
+    assert.equal((await produce(client, packing, many)).errorCode, ErrorCode.none)
+    assert.equal((await produce(client, plain, gaps)).errorCode, ErrorCode.invalidRecord)
+  }
+  assertUndisturbed(before, steady.experience())
+  const peak = await target.peakMemory()
+  assert.ok(peak < memoryLimit, `peak ${Math.round(peak / megabyte)} MiB`)
+})
+
+/** As small as records are, with the same bytes again and again as far as their offsets allow. */
+function manyRecords(count: number, codec: number): Buffer {
+  const builder = new BatchBuilder(12 * count)
+  for (let i = 0; i < count; i++) builder.append(0, null, null)
+  return Buffer.from(builder.finish({ codec }))
+}
+
+/** Every record says that it is the first. */
+function withGaps(count: number, codec: number): Buffer {
+  const one = new BatchBuilder()
+  one.append(0, null, null)
+  const record = Buffer.from(one.records)
+  const records = Buffer.alloc(count * record.length)
+  for (let i = 0; i < count; i++) record.copy(records, i * record.length)
+  const batch = Buffer.from(one.finishCompressed(compressSync(codec, records), { codec }))
+  batch.writeInt32BE(count - 1, 23)
+  batch.writeInt32BE(count, 57)
+  updateCrc(batch, 0)
+  return batch
+}
+
 test('a batch that is unpacked off the loop is stored as it was sent, also when its client is gone by then', async () => {
   using client = await RawClient.connect({ port: broker.port })
   for (const codec of [Codec.gzip, Codec.zstd]) {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { NeedsUnpacking } from '../../core/log/partition-log.ts'
+import type { Clock } from '../../io/clock.ts'
 import type { Compute, ComputeJob, ComputeResult } from '../../io/compute.ts'
+import { LargeBatchCheck } from '../../records/large-batch-check.ts'
 import { Unpacker } from './unpacker.ts'
 
 /** Ends its jobs when it is told to. */
@@ -13,18 +15,26 @@ class HandCompute implements Compute {
   }
 }
 
+function unpackerOf(compute: Compute, failed: (error: Error) => void = assert.ifError) {
+  const clock = { yieldTurn: () => Promise.resolve() } as Clock
+  return new Unpacker({ compute, clock, roomBytes: 100, failed })
+}
+
 function batch(maxBytes: number): NeedsUnpacking {
-  return { type: 'needsUnpacking', codec: 1, maxBytes, input: Buffer.from('packed') }
+  const check = new LargeBatchCheck({
+    ...{ recordCount: 1, baseTimestamp: 0n, appendTime: undefined, requiresKey: false, timestampBounds: undefined },
+  })
+  return { type: 'needsUnpacking', codec: 1, maxBytes, input: Buffer.from('packed'), check }
 }
 
 /** Lets everything happen that follows from what has happened. */
 async function turn(): Promise<void> {
-  for (let i = 0; i < 10; i++) await Promise.resolve()
+  for (let i = 0; i < 20; i++) await Promise.resolve()
 }
 
 test('as many batches are unpacked at a time as have room, and one whatever it needs', async () => {
   const compute = new HandCompute()
-  const unpacker = new Unpacker(compute, 100)
+  const unpacker = unpackerOf(compute)
   const used: string[] = []
   for (const [name, bytes] of [
     ['a', 60],
@@ -32,7 +42,10 @@ test('as many batches are unpacked at a time as have room, and one whatever it n
     ['c', 500],
     ['d', 10],
   ] as const) {
-    unpacker.unpack(batch(bytes), result => used.push(`${name} ${result.type}`))
+    unpacker.unpack(
+      batch(bytes),
+      unpacked => void used.push(`${name} ${unpacked.type === 'failed' && unpacked.errorCode}`),
+    )
   }
   assert.equal(compute.running.length, 2)
   compute.running[1].end({ type: 'tooLarge' })
@@ -45,17 +58,44 @@ test('as many batches are unpacked at a time as have room, and one whatever it n
   await turn()
   compute.running[3].end({ type: 'tooLarge' })
   await turn()
-  assert.deepEqual(used, ['b tooLarge', 'a corrupt', 'c tooLarge', 'd tooLarge'])
+  assert.deepEqual(used, ['b 10', 'a 87', 'c 10', 'd 10'])
 })
 
-test('what was unpacked is there while it is used, and its memory is given back after', async () => {
+test('what was unpacked is there while it is used, also while it is packed anew, and its memory is given back after', async () => {
   const compute = new HandCompute()
   const output = Buffer.from(new ArrayBuffer(1_000_000))
-  let seenBytes = 0
-  new Unpacker(compute, 100).unpack(batch(10), result => {
-    seenBytes = result.type === 'done' ? result.output.length : 0
+  const seen: (string | number)[] = []
+  unpackerOf(compute).unpack(batch(10), unpacked => {
+    assert.ok(unpacked.type === 'prepared')
+    const { records, packed } = unpacked.batch
+    seen.push(records.length, packed?.toString() ?? 'not packed')
+    return packed === undefined ? { type: 'needsPacking', codec: 4, level: 3, records } : undefined
   })
   compute.running[0].end({ type: 'done', output })
   await turn()
-  assert.deepEqual([seenBytes, output.length], [1_000_000, 0])
+  const { job, end } = compute.running[1]
+  assert.deepEqual(job, { type: 'compress', codec: 4, level: 3, input: output })
+  assert.equal(output.length, 1_000_000)
+  end({ type: 'done', output: Buffer.from('anew') })
+  await turn()
+  assert.deepEqual([...seen, output.length], [1_000_000, 'not packed', 1_000_000, 'anew', 0])
+})
+
+test('a fault in what is done with a batch is not lost, and the next batch has its turn', async () => {
+  const compute = new HandCompute()
+  const faults: string[] = []
+  const unpacker = unpackerOf(compute, error => faults.push(error.message))
+  unpacker.unpack(batch(500), () => {
+    throw new Error('a bug')
+  })
+  let isUsed = false
+  unpacker.unpack(batch(500), () => {
+    isUsed = true
+    return undefined
+  })
+  compute.running[0].end({ type: 'tooLarge' })
+  await turn()
+  compute.running[1].end({ type: 'tooLarge' })
+  await turn()
+  assert.deepEqual([faults, isUsed], [['a bug'], true])
 })

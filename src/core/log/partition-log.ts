@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../../base/error-code.ts'
 import type { Now } from '../../base/time.ts'
 import type { Uuid } from '../../base/uuid.ts'
+import type { LargeBatchCheck } from '../../records/large-batch-check.ts'
 
 /** Who appends decides which checks apply. */
 export type AppendOrigin =
@@ -49,15 +50,34 @@ export interface Reservation {
 }
 
 /**
- * A compressed batch that must be unpacked or rebuilt before anything can be said of it, and that is too large for the
- * loop. The caller keeps the partition's queue waiting, has `job` done by `Compute`, and calls `reserve` again with the output.
+ * A compressed batch that must be unpacked before anything can be said of it, and that is too large for the loop. The caller
+ * keeps the partition's queue waiting, has it unpacked by `Compute`, lets `check` step through the output in turns of their
+ * own, and calls `reserve` again.
  */
 export interface NeedsUnpacking {
   readonly type: 'needsUnpacking'
   readonly codec: number
   readonly maxBytes: number
+  readonly check: LargeBatchCheck
   /** The compressed records section of the batch (a view of the caller's bytes). */
   readonly input: Buffer
+}
+
+/** Such a batch, checked, is to be stored in another codec: `reserve` is called again with its records in that one. */
+export interface NeedsPacking {
+  readonly type: 'needsPacking'
+  readonly codec: number
+  readonly level: number | undefined
+  readonly records: Buffer
+}
+
+/** What has become of a batch since `NeedsUnpacking` was answered. */
+export interface PreparedBatch {
+  readonly check: LargeBatchCheck
+  /** Its unpacked records. */
+  readonly records: Buffer
+  /** The same in the codec that `NeedsPacking` named, when that was answered. */
+  readonly packed?: Buffer
 }
 
 export interface ReserveRequest {
@@ -66,8 +86,7 @@ export interface ReserveRequest {
   readonly origin: AppendOrigin
   readonly leaderEpoch: number
   readonly now: Now
-  /** The decompressed records section, when `NeedsUnpacking` was answered before. */
-  readonly unpacked?: Buffer
+  readonly prepared?: PreparedBatch
 }
 
 /** Up to which point a reader may see. */
@@ -198,7 +217,7 @@ export interface PartitionLog<Range> {
   listen(listener: PartitionLogListener): void
   configure(config: LogConfig): void
 
-  reserve(request: ReserveRequest): Reservation | Duplicate | Refusal | NeedsUnpacking
+  reserve(request: ReserveRequest): Reservation | Duplicate | Refusal | NeedsUnpacking | NeedsPacking
   append(reservation: Reservation): void
   /**
    * Appends batches that a leader sent, as they are: CRC and offsets are checked, the rest is the leader's word. Returns a
