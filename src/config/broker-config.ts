@@ -77,7 +77,7 @@ export function brokerConfigOf(
   const broken: BrokenRule[] = []
   function resolve<T extends object>(key: string, value: T | NotAllowed): T | undefined {
     if (!isNotAllowed(value)) return value
-    broken.push({ key, allowed: value.allowed })
+    broken.push({ key, allowed: value.allowed, given: value.given })
     return undefined
   }
 
@@ -149,7 +149,10 @@ function resolveListeners(values: SettingValues, given: ReadonlySet<string>, res
   }
 }
 
-/** Where the map is not given and nothing but PLAINTEXT is in use, controller listeners are PLAINTEXT too. */
+/**
+ * Where the map is not given, controller listeners are PLAINTEXT. Kafka wants them in the map as soon as a listener has TLS
+ * or SASL; here such a listener is the one to name, since it is not served.
+ */
 function protocolMap(
   values: SettingValues,
   controllerNames: readonly string[],
@@ -157,9 +160,8 @@ function protocolMap(
 ): ReadonlyMap<string, SecurityProtocol> | NotAllowed {
   const map = parseProtocolMap(values.listenerSecurityProtocolMap)
   if (isNotAllowed(map) || given.has('listener.security.protocol.map')) return map
-  const names = [...controllerNames, ...values.listeners.map(one => splitAtLast(one, '://')[0].toUpperCase())]
-  if (names.some(name => name === 'SSL' || name.startsWith('SASL_'))) return map
-  return new Map([...map, ...controllerNames.map(name => [name, 'PLAINTEXT'] as const)])
+  const missing = controllerNames.filter(name => !map.has(name))
+  return new Map([...map, ...missing.map(name => [name, 'PLAINTEXT'] as const)])
 }
 
 function parseAll<T>(

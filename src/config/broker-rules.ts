@@ -1,10 +1,12 @@
 import type { BrokerConfig } from './broker-config.ts'
-import { findSharedPort } from './listeners.ts'
+import { findSharedPort, listenerText } from './listeners.ts'
 
 /** A rule across settings that is broken; `key` is the one to change. */
 export interface BrokenRule {
   readonly key: string
   readonly allowed: string
+  /** The part of the value that breaks it; undefined: the whole. */
+  readonly given?: string
 }
 
 /** Kafka's rules that no setting can check for itself, and Millrace's. `given` tells which settings have a value of their own. */
@@ -15,11 +17,12 @@ export function brokenRules(config: BrokerConfig, given: ReadonlySet<string>): r
 function brokenListenerRules(config: BrokerConfig): BrokenRule[] {
   const broken: BrokenRule[] = []
   const all = [...config.brokerListeners, ...config.controllerListeners]
-  const secured = [...all, ...config.advertisedListeners].find(one => one.securityProtocol !== 'PLAINTEXT')
+  const secured = all.find(one => one.securityProtocol !== 'PLAINTEXT')
   const shared = findSharedPort(all)
   if (secured) {
-    const allowed = `only PLAINTEXT listeners so far, and ${secured.name} is ${secured.securityProtocol}`
-    broken.push({ key: 'listeners', allowed })
+    const allowed = `PLAINTEXT listeners only, so far; by listener.security.protocol.map this is ${secured.securityProtocol}`
+    // Nothing else about the listeners is worth saying before this is mended.
+    return [{ key: 'listeners', given: listenerText(secured), allowed }]
   }
   if (shared !== undefined) {
     broken.push({ key: 'listeners', allowed: `a port of its own for each listener, and ${shared} is shared` })

@@ -10,7 +10,6 @@ export const developmentSettings: ReadonlyMap<string, string> = new Map([
   ['listeners', `PLAINTEXT://localhost:9092,${developmentControllerListener}`],
   ['controller.listener.names', 'CONTROLLER'],
   ['controller.quorum.bootstrap.servers', '127.0.0.1:9093'],
-  ['listener.security.protocol.map', 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT'],
   ['log.dirs', 'data'],
   ['offsets.topic.replication.factor', '1'],
   ['transaction.state.log.replication.factor', '1'],

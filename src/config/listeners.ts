@@ -19,10 +19,12 @@ export interface Listener extends HostAndPort {
 export interface NotAllowed {
   readonly type: 'notAllowed'
   readonly allowed: string
+  /** The part of the value that it is about; undefined: the whole. */
+  readonly given?: string
 }
 
-export function notAllowed(allowed: string): NotAllowed {
-  return { type: 'notAllowed', allowed }
+export function notAllowed(allowed: string, given?: string): NotAllowed {
+  return { type: 'notAllowed', allowed, ...(given === undefined ? {} : { given }) }
 }
 
 export function isNotAllowed(value: object): value is NotAllowed {
@@ -53,17 +55,25 @@ export function parseListeners(
   for (const entry of entries) {
     const match = /^(.+?):\/\/(.*)$/.exec(entry)
     const address = match && parseHostAndPort(match[2])
-    if (!address) return notAllowed(`NAME://HOST:PORT with a port from 0 to 65535, not ${entry}`)
+    if (!address) return notAllowed('NAME://HOST:PORT with a port from 0 to 65535', entry)
     const name = match[1].toUpperCase()
     const securityProtocol = protocols.get(name)
     if (securityProtocol === undefined) {
-      return notAllowed(`listeners that listener.security.protocol.map names, and ${name} is not one of them`)
+      return notAllowed(
+        `names that stand in listener.security.protocol.map: ${[...protocols.keys()].join(', ')}`,
+        entry,
+      )
     }
     if (listeners.some(other => other.name === name))
       return notAllowed(`each listener once, and ${name} is there twice`)
     listeners.push({ name, securityProtocol, ...address })
   }
   return listeners
+}
+
+/** As it is written in the settings. */
+export function listenerText({ name, host, port }: Listener): string {
+  return `${name}://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 /** Two listeners may share a port only if one has an IPv4 and the other an IPv6 address, or if any free one will do. */

@@ -346,12 +346,26 @@ test('combinations of settings are taken and refused as Kafka does', () => {
 test('what Millrace cannot do yet ends the start with one line', () => {
   const map = 'listener.security.protocol.map=PLAINTEXT:SSL,CONTROLLER:PLAINTEXT'
   assert.deepEqual(problemsOfFile(map), [
-    'server.properties, line 5: listeners: given "PLAINTEXT://:9092,CONTROLLER://:9093", allowed: only PLAINTEXT listeners so far, and PLAINTEXT is SSL',
+    'server.properties, line 5: listeners: given "PLAINTEXT://:9092", allowed: PLAINTEXT listeners only, so far; by listener.security.protocol.map this is SSL',
+  ])
+  assert.deepEqual(problemsOfFile('listeners=CONTROLLER://:9093,SASL_SSL://[::1]:9092'), [
+    'server.properties, line 5: listeners: given "SASL_SSL://[::1]:9092", allowed: PLAINTEXT listeners only, so far; by listener.security.protocol.map this is SASL_SSL',
+  ])
+  assert.deepEqual(problemsOf({ overrides: ['listeners=SSL://localhost:9092'] }), [
+    '--override listeners: given "SSL://localhost:9092", allowed: PLAINTEXT listeners only, so far; by listener.security.protocol.map this is SSL',
   ])
   assert.deepEqual(problemsOfFile('authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer'), [
     'server.properties, line 6: authorizer.class.name: given "org.apache.kafka.metadata.authorizer.StandardAuthorizer", allowed: nothing, since there is no authorizer so far',
   ])
   assert.equal(problemsOfFile('listeners=PLAINTEXT://h:99999,CONTROLLER://:9093').length, 1)
+})
+
+test('of several listeners the one that is wrong is shown', () => {
+  assert.deepEqual(problemsOf({ overrides: ['listeners=PLAINTEXT://localhost:99999'] }), [
+    '--override listeners: given "PLAINTEXT://localhost:99999", allowed: NAME://HOST:PORT with a port from 0 to 65535',
+  ])
+  const [problem] = problemsOf({ overrides: ['listeners=INTERNAL://localhost:9092'] })
+  assert.match(problem, /given "INTERNAL:\/\/localhost:9092", allowed: names that stand in .*map: .*PLAINTEXT, /)
 })
 
 test('two listeners share a port only with one address of each family', () => {

@@ -131,12 +131,12 @@ function derive(
   const named = new Set([...given].filter(([, { origin }]) => origin.type !== 'default').map(([name]) => name))
   const { config, broken } = brokerConfigOf(values, named)
   if (!config) {
-    const problems = broken.map(({ key, allowed }) => {
+    const problems = broken.map(({ key, allowed, given: part }) => {
       const text = given.get(key)
       return {
         key,
         origin: text?.origin ?? ({ type: 'default' } as const),
-        given: text?.text ?? staticSettings.get(key)?.default ?? undefined,
+        given: part ?? text?.text ?? staticSettings.get(key)?.default ?? undefined,
         allowed,
       }
     })
