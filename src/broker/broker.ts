@@ -32,7 +32,7 @@ import { ImageClusterView } from './image-cluster-view.ts'
 import { MemoryBudget } from './memory-budget.ts'
 import { MetadataNode } from './metadata/metadata-node.ts'
 import { BrokerMetrics } from './metrics/broker-metrics.ts'
-import { bind } from './network/bind.ts'
+import { bind, bindProblem } from './network/bind.ts'
 import { SocketServer } from './network/socket-server.ts'
 import { openDirectories } from './open-directories.ts'
 import type { Partition } from './partition.ts'
@@ -522,8 +522,7 @@ export class Broker {
     } catch (error) {
       if (!(error instanceof NetworkError)) throw error
       const where = `${host === '' ? 'all interfaces' : host}, port ${port}`
-      const what = error.code === 'addressInUse' ? 'another program listens there' : error.message
-      throw new StartError(`listeners: ${name} cannot listen on ${where}: ${what}`, { cause: error })
+      throw new StartError(`listeners: ${name} cannot listen on ${where}: ${bindProblem(error)}`, { cause: error })
     }
   }
 

@@ -4,6 +4,7 @@ import { DiskError } from '../io/disk.ts'
 import type { Io } from '../io/io.ts'
 import { type ClaimedDirectory, claimDirectory, type DirectoryClaim } from '../storage/directory-claim.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
+import { directoryProblem } from './directory-problem.ts'
 import { format } from './format.ts'
 import { StartError } from './start-error.ts'
 
@@ -39,8 +40,9 @@ export async function openDirectories(
     return check(io, config, claims)
   } catch (error) {
     release()
-    if (error instanceof DiskError) throw new StartError(`log.dirs: ${error.message}`, { cause: error })
-    throw error
+    if (!(error instanceof DiskError)) throw error
+    const path = paths.find(one => error.path === one || error.path.startsWith(`${one}/`)) ?? error.path
+    throw new StartError(directoryProblem(path, error), { cause: error })
   }
 }
 
@@ -61,15 +63,12 @@ function check(io: Io, config: BrokerConfig, claims: readonly DirectoryClaim[]):
   for (const claim of claims) {
     if (claim.type === 'claimed') usable.push(claim)
     else if (claim.type !== 'failed') throw new StartError(problemOf(claim))
+    else if (claim.path === config.metadataLogDir) throw new StartError(directoryProblem(claim.path, claim.error))
     else {
       failed.push(claim.path)
-      io.log.write('error', `log directory ${claim.path} cannot be used: ${claim.error.message}`, { path: claim.path })
+      const problem = directoryProblem(claim.path, claim.error)
+      io.log.write('error', `log directory ${claim.path} cannot be used: ${problem}`, { path: claim.path })
     }
-  }
-  if (!usable.some(claim => claim.directory.path === config.metadataLogDir)) {
-    throw new StartError(
-      `the metadata directory ${config.metadataLogDir} cannot be read; the broker cannot run without it`,
-    )
   }
   const [first] = usable
   for (const { directory, properties } of usable) {

@@ -44,3 +44,17 @@ async function bindAllInterfaces(port: number, listen: Listen): Promise<number> 
     return (await listen({ host: '0.0.0.0', port })).port
   }
 }
+
+/** Why nothing can be listened on there, for people. */
+export function bindProblem(error: NetworkError): string {
+  switch (error.code) {
+    case 'addressInUse':
+      return 'another program listens there'
+    case 'addressNotAvailable':
+      return 'this machine has no such address'
+    case 'notPermitted':
+      return "this user may not (ports below 1024 are the superuser's)"
+    default:
+      return error.cause instanceof Error ? error.cause.message : error.message
+  }
+}

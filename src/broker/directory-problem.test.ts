@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { loadConfig } from '../config/load-config.ts'
+import { type Disk, DiskError } from '../io/disk.ts'
+import type { Io } from '../io/io.ts'
+import { World } from '../simulator/io/world.ts'
+import { Broker } from './broker.ts'
+import { directoryProblem } from './directory-problem.ts'
+import { StartError } from './start-error.ts'
+
+test('a line for each reason names the directory and what to do', () => {
+  for (const code of ['readOnly', 'notPermitted', 'noSpace', 'notFound', 'tooManyOpenFiles', 'io'] as const) {
+    const text = directoryProblem('/data', new DiskError(code, 'lock', '/data/.lock', new Error('EIO: i/o error')))
+    assert.match(text, /\/data[ :].*(set another log\.dirs|raise its limit)/, code)
+    assert.doesNotMatch(text, /\n|\.lock/, code)
+  }
+})
+
+test('a start on a data directory that is read-only says so, whether it is formatted or not', async () => {
+  const world = new World({ seed: 1 })
+  const node = world.addNode('broker')
+  const loaded = loadConfig({ overrides: ['log.dirs=/data', 'listeners=PLAINTEXT://broker:9092'], environment: {} })
+  assert.ok(loaded.type === 'loaded')
+  const start = (io: Io) =>
+    Broker.start({ io, loaded, hostName: 'broker', formatsEmptyDirectories: true, failed: () => {} })
+  const refused = (error: unknown) => {
+    assert.ok(error instanceof StartError)
+    assert.match(error.message, /^\/data is on a file system that is mounted read-only: mount it for writing/)
+    return true
+  }
+  await world.finish(
+    (async () => {
+      const empty = node.start()
+      await assert.rejects(start({ ...empty, disk: readOnly(empty.disk) }), refused)
+      node.crash('kill')
+      const first = await start(node.start())
+      await first.close()
+      node.crash('kill')
+      const again = node.start()
+      await assert.rejects(start({ ...again, disk: readOnly(again.disk) }), refused)
+    })(),
+  )
+})
+
+/** A disk whose file system is mounted read-only. */
+function readOnly(disk: Disk): Disk {
+  const refuse = (operation: string) => (path: string) => {
+    throw new DiskError('readOnly', operation, path)
+  }
+  const refusing = { makeDirectory: refuse('makeDirectory'), lock: refuse('lock'), writeSmallFile: refuse('write') }
+  return new Proxy(disk, {
+    get: (target, name) => {
+      if (Object.hasOwn(refusing, name)) return refusing[name as keyof typeof refusing]
+      const value = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
