@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { clientConfig, parseServers } from './client-options.ts'
+import { consumerConfig } from './consumer/consumer-options.ts'
+import { producerConfig } from './producer/producer-options.ts'
 
 test('bootstrap servers are a list or a text, of names and addresses', () => {
   assert.deepEqual(parseServers(' a:1, b.c:65535 ,,[::1]:9092'), [
@@ -27,4 +29,10 @@ test('options that are left out or undefined have their defaults, senseless ones
   assert.deepEqual([config.clientId, config.requestTimeoutMs, config.apiTimeoutMs], ['millrace', 5, 60_000])
   assert.throws(() => clientConfig({ bootstrapServers: 'a:1', retryBackoffMs: -1 }), /retryBackoffMs cannot be -1/)
   assert.throws(() => clientConfig({ bootstrapServers: 'a:1', connectTimeoutMs: Number.NaN }), /connectTimeoutMs/)
+  assert.throws(() => clientConfig({ bootstrapServers: 'a:1', apiTimeoutMs: Number.POSITIVE_INFINITY }), {
+    code: 'INVALID_ARGUMENT',
+    message: 'apiTimeoutMs is at most 2147483647, not Infinity',
+  })
+  assert.throws(() => producerConfig({ lingerMs: 1e12 }), /lingerMs is at most 2147483647/)
+  assert.throws(() => consumerConfig({ fetchMaxWaitMs: 1e12 }), /fetchMaxWaitMs is at most 2147483647/)
 })

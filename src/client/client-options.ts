@@ -51,10 +51,20 @@ const defaults = {
 /** Throws `INVALID_ARGUMENT` for options that cannot be. */
 export function clientConfig(options: ClientOptions): ClientConfig {
   const config = { ...defaults, ...given(options), bootstrapServers: parseServers(options.bootstrapServers) }
-  for (const [name, value] of Object.entries(config)) {
-    if (typeof value === 'number' && !(value >= 0)) throw invalidArgument(`${name} cannot be ${value}`)
-  }
+  checkNumbers(config)
   return config
+}
+
+/** The longest time that the protocol has room for, and that timers know: more than 24 days. */
+export const longestMs = 2 ** 31 - 1
+
+/** Throws `INVALID_ARGUMENT` for a number that is none or below 0, and for a time that is too long. */
+export function checkNumbers(options: object): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (typeof value !== 'number') continue
+    if (!(value >= 0)) throw invalidArgument(`${name} cannot be ${value}`)
+    if (name.endsWith('Ms') && value > longestMs) throw invalidArgument(`${name} is at most ${longestMs}, not ${value}`)
+  }
 }
 
 /** The options without those that are undefined, which stand for their defaults. */

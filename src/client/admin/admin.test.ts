@@ -132,6 +132,16 @@ test('what does not pass in time keeps its own error; what is final is not tried
   assert.equal(askedForB.length, 1)
 })
 
+test('a time that no request could say is the longest that it can', async () => {
+  const { admin, cluster, finish } = await adminWorld({
+    CreateTopics: request => createAnswer(request, () => ErrorCode.none),
+  })
+  const timeoutMs = Number.POSITIVE_INFINITY
+  assert.deepEqual(codes(await finish(admin.createTopics([{ name: 'a' }], { timeoutMs }))), [undefined])
+  const [{ body }] = cluster.asked('CreateTopics')
+  assert.ok(body.timeoutMs > 2_000_000_000 && body.timeoutMs < 2 ** 31)
+})
+
 test('a controller that cannot be reached fails each resource with the reason', async () => {
   const { admin, cluster, finish } = await adminWorld({})
   await finish(admin.describeCluster({ timeoutMs: 100 }).catch(() => undefined))

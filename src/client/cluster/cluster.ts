@@ -6,7 +6,7 @@ import type { Endpoint } from '../../io/network.ts'
 import type { ApiKey } from '../../protocol/apis.ts'
 import type { Fields, Infer, Message } from '../../protocol/schema.ts'
 import type { ClientIo } from '../client-io.ts'
-import type { ClientConfig } from '../client-options.ts'
+import { type ClientConfig, longestMs } from '../client-options.ts'
 import { brokerError, closedError, MillraceError, toMillraceError } from '../millrace-error.ts'
 import { metadataApi } from './api-messages.ts'
 import { Backoff } from './backoff.ts'
@@ -232,14 +232,15 @@ export class Cluster {
 
   /**
    * Tries until it succeeds, fails for good, or time is over. The attempt is told how much time is left. `what` names the
-   * call in the error.
+   * call in the error. A time that is longer than any request could say is that long.
    */
   async retry<T>(
     what: string,
-    timeoutMs: number,
+    givenMs: number,
     attempt: (leftMs: number) => Promise<T>,
     closing: Closing = this.closing,
   ): Promise<T> {
+    const timeoutMs = Math.min(givenMs, longestMs - attemptGraceMs)
     const deadlineMs = this.nowMs + timeoutMs
     let last: MillraceError | undefined
     for (let failures = 1; ; failures++) {

@@ -80,7 +80,9 @@ export class NodeConnections {
     if (at.channel?.isOpen) return at.channel
     at.connecting ??= this.#connect(nodeId, key, at)
     const connecting = at.connecting
-    const late = `broker ${nodeId} at ${endpoint.host}:${endpoint.port} could not be reached within ${Math.ceil(timeoutMs)} ms`
+    // Bootstrap servers have numbers below 0, which nobody else knows of.
+    const who = `broker ${nodeId < 0 ? '' : `${nodeId} `}at ${endpoint.host}:${endpoint.port}`
+    const late = `${who} could not be reached within ${Math.ceil(timeoutMs)} ms`
     const tooLate = () => new MillraceError('CONNECTION_FAILED', late, { retriable: true })
     return within(this.#io.clock, timeoutMs, this.#unlessClosed(connecting), tooLate)
   }

@@ -1,4 +1,4 @@
-import { given } from '../client-options.ts'
+import { checkNumbers, given } from '../client-options.ts'
 import { invalidArgument } from '../millrace-error.ts'
 import type { Assignor } from './group/assignor.ts'
 import { type AssignorName, assignorsNamed } from './group/assignors.ts'
@@ -84,9 +84,7 @@ export function consumerConfig(options: ConsumerOptions): ConsumerConfig {
   if (!['earliest', 'latest', 'none'].includes(config.offsetReset)) {
     throw invalidArgument(`offsetReset is earliest, latest or none, not ${String(config.offsetReset)}`)
   }
-  for (const [name, value] of Object.entries(config)) {
-    if (typeof value === 'number' && !(value >= 0)) throw invalidArgument(`${name} cannot be ${value}`)
-  }
+  checkNumbers(config)
   if (!(config.maxRecords >= 1)) throw invalidArgument('maxRecords is at least 1')
   if (config.heartbeatIntervalMs * 2 > config.sessionTimeoutMs) {
     throw invalidArgument('heartbeatIntervalMs is at most half of sessionTimeoutMs; a third is usual')

@@ -1,5 +1,5 @@
 import { codecNamed } from '../../records/compression/codec.ts'
-import { given } from '../client-options.ts'
+import { checkNumbers, given } from '../client-options.ts'
 import { invalidArgument } from '../millrace-error.ts'
 
 export type Compression = 'none' | 'gzip' | 'snappy' | 'lz4' | 'zstd'
@@ -68,9 +68,7 @@ export function producerConfig(options: ProducerOptions): ProducerConfig {
   const codec = codecNamed(compression)
   if (codec === undefined) throw invalidArgument(`compression is none, gzip, snappy, lz4 or zstd, not ${compression}`)
   const config = { ...defaults, ...given(rest) } as Required<typeof rest>
-  for (const [name, value] of [...Object.entries(config), ['lingerMs', lingerMs ?? 0] as const]) {
-    if (typeof value === 'number' && !(value >= 0)) throw invalidArgument(`${name} cannot be ${value}`)
-  }
+  checkNumbers({ ...config, lingerMs })
   if (config.maxInFlight < 1 || config.maxInFlight > 5) throw invalidArgument('maxInFlight is 1 to 5')
   return {
     ...config,
