@@ -1,4 +1,5 @@
 import { assert } from '../../base/assert.ts'
+import { countOf } from '../../base/count-of.ts'
 import { ErrorCode } from '../../base/error-code.ts'
 import type { Random } from '../../base/random.ts'
 import type { DeletedTopic, GroupCommand, GroupRequestCommand } from '../../core/group/commands.ts'
@@ -179,13 +180,13 @@ export class GroupCoordinator {
       case 'generationStarted':
         return log.write(
           'info',
-          `group ${effect.groupId}: generation ${effect.generationId} with ${effect.memberCount} members`,
+          `group ${effect.groupId}: generation ${effect.generationId} with ${countOf(effect.memberCount, 'member')}`,
           effect,
         )
       case 'memberFailed':
         return log.write('info', `group ${effect.groupId}: member ${effect.memberId} removed: ${effect.reason}`, effect)
       case 'offsetsExpired':
-        return log.write('info', `${effect.count} committed offsets expired`, effect)
+        return log.write('info', `${countOf(effect.count, 'committed offset')} expired`, effect)
     }
   }
 }

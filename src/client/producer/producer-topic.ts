@@ -1,3 +1,4 @@
+import { countOf } from '../../base/count-of.ts'
 import type { Random } from '../../base/random.ts'
 import { partitionOfKey } from '../../protocol/partition-choice.ts'
 import type { TopicState } from '../cluster/metadata-cache.ts'
@@ -45,8 +46,8 @@ export class ProducerTopic {
   queueFor(partition: number | undefined, key: Buffer | null, bytes: number): PartitionQueue | MillraceError {
     if (partition !== undefined) {
       const queue = this.#queues[partition]
-      const count = this.#queues.length
-      return queue ?? invalidArgument(`topic ${this.name} has ${count} partitions; there is no partition ${partition}`)
+      const count = countOf(this.#queues.length, 'partition')
+      return queue ?? invalidArgument(`topic ${this.name} has ${count}; there is no partition ${partition}`)
     }
     if (key !== null) return this.#queues[partitionOfKey(key, this.#queues.length)]
     const chosen = this.#sticky.partition >= 0 ? this.#sticky.partition : this.#chooseSticky()

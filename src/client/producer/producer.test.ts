@@ -194,7 +194,7 @@ test('without a leader a record is given up after deliveryTimeoutMs, and was not
   const before = world.nowMs
   const error = await finish(failure(producer.send({ topic: 'orders', value: 'b' })))
   assert.equal(error.code, 'TIMED_OUT')
-  assert.match(error.message, /1 records for orders-0 were not acknowledged within 5000 ms: .*NOT_LEADER/)
+  assert.match(error.message, /^1 record for orders-0 was not acknowledged within 5000 ms: .*NOT_LEADER/)
   assert.deepEqual([error.retriable, error.outcomeUnknown], [true, false])
   assert.ok(world.nowMs - before < 5100)
 })

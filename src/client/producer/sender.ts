@@ -1,3 +1,4 @@
+import { countOf } from '../../base/count-of.ts'
 import { ErrorCode, needsMetadata } from '../../base/error-code.ts'
 import { zeroUuid } from '../../base/uuid.ts'
 import type { Timer } from '../../io/clock.ts'
@@ -252,7 +253,9 @@ export class Sender {
   #tooLate({ topic, partition }: PartitionQueue, batch: ProducerBatch): MillraceError {
     const { deliveryTimeoutMs } = this.#config
     const why = batch.lastError === undefined ? this.#whyNotSent(topic, partition) : `: ${batch.lastError.message}`
-    const text = `${batch.recordCount} records for ${topic}-${partition} were not acknowledged within ${deliveryTimeoutMs} ms${why}`
+    const records = `${countOf(batch.recordCount, 'record')} for ${topic}-${partition}`
+    const was = batch.recordCount === 1 ? 'was' : 'were'
+    const text = `${records} ${was} not acknowledged within ${deliveryTimeoutMs} ms${why}`
     const outcomeUnknown = batch.isUncertain || batch.state === 'inFlight'
     return new MillraceError('TIMED_OUT', text, { retriable: true, outcomeUnknown, cause: batch.lastError })
   }

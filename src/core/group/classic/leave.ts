@@ -48,5 +48,6 @@ function leave(live: ClassicGroup, { memberId, groupInstanceId }: MemberIdentity
 function reasonFor(leaving: readonly MemberIdentity[]): string {
   const [first] = leaving
   const reason = first?.reason ?? undefined
-  return `${leaving.length} members leave${reason === undefined ? '' : `; client reason: ${reason}`}`
+  const who = leaving.length === 1 ? '1 member leaves' : `${leaving.length} members leave`
+  return `${who}${reason === undefined ? '' : `; client reason: ${reason}`}`
 }

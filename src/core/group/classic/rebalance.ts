@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/count-of.ts'
 import { ErrorCode } from '../../../base/error-code.ts'
 import type { Draft } from '../draft.ts'
 import { joinGroupReply, syncGroupFailure } from '../replies.ts'
@@ -99,7 +100,7 @@ export function syncPhaseTimedOut(group: ClassicGroup, draft: Draft, initialDela
     draft.endSession(group.groupId, memberId)
     draft.effects.push({ type: 'memberFailed', groupId: group.groupId, memberId, reason: 'did not sync' })
   }
-  prepareRebalance(group, draft, initialDelayMs, `${missing.length} members did not sync`)
+  prepareRebalance(group, draft, initialDelayMs, `${countOf(missing.length, 'member')} did not sync`)
 }
 
 /** A member has asked for its assignment. */
