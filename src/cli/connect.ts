@@ -1,46 +1,66 @@
 import type { Command } from 'commander'
+import { parseServers } from '../client/client-options.ts'
 import { type Client, createClient, MillraceError } from '../client/index.ts'
+import { Needed, seconds, valued } from './option-values.ts'
 import { CommandFailure, ExitCode } from './output.ts'
 
 export interface ConnectFlags {
   readonly bootstrap?: string
-  readonly timeout: string
+  /** Seconds. */
+  readonly timeout: number
   readonly json?: true
 }
 
 /** The flags of every command that talks to a cluster. */
 export function addConnectFlags(command: Command): Command {
   return command
-    .option(
-      '-b, --bootstrap <host:port>',
-      'brokers to ask first (default: $MILLRACE_BOOTSTRAP, $KAFKA_BOOTSTRAP_SERVERS, or localhost:9092)',
+    .addOption(
+      valued(
+        '-b, --bootstrap <host:port>',
+        'brokers to ask first (default: $MILLRACE_BOOTSTRAP, $KAFKA_BOOTSTRAP_SERVERS, $BOOTSTRAP_SERVERS, or localhost:9092)',
+        servers,
+      ),
     )
-    .option('--timeout <seconds>', 'how long to go on trying', '10')
+    .addOption(valued('--timeout <seconds>', 'how long to go on trying', seconds).default(10))
     .option('--json', 'print JSON')
 }
 
+function servers(text: string): string | Needed {
+  try {
+    parseServers(text)
+    return text
+  } catch {
+    return new Needed('HOST:PORT, or several with commas between,')
+  }
+}
+
+/** An empty variable is as good as none. */
 function bootstrapOf({ bootstrap }: ConnectFlags): string {
-  const { MILLRACE_BOOTSTRAP, KAFKA_BOOTSTRAP_SERVERS, BOOTSTRAP_SERVERS } = process.env
-  const given = bootstrap ?? MILLRACE_BOOTSTRAP ?? KAFKA_BOOTSTRAP_SERVERS ?? BOOTSTRAP_SERVERS ?? 'localhost:9092'
-  // Some tools hand out addresses with a protocol in front.
-  return given.replaceAll(/\bPLAINTEXT:\/\//g, '')
+  if (bootstrap !== undefined) return bootstrap
+  for (const name of ['MILLRACE_BOOTSTRAP', 'KAFKA_BOOTSTRAP_SERVERS', 'BOOTSTRAP_SERVERS']) {
+    const text = process.env[name]
+    if (text === undefined || text === '') continue
+    const given = servers(text)
+    if (given instanceof Needed) throw new CommandFailure(`${name}=${text}: ${given.what} is needed`, ExitCode.usage)
+    return given
+  }
+  return 'localhost:9092'
 }
 
 /** Runs `work` with a client that is closed at the end, and turns its errors into one line. */
 export async function withClient<T>(flags: ConnectFlags, work: (client: Client) => Promise<T>): Promise<T> {
-  const seconds = Number(flags.timeout)
-  if (!(seconds > 0))
-    throw new CommandFailure(`--timeout ${flags.timeout}: a number of seconds is needed`, ExitCode.usage)
+  const timeoutMs = Math.ceil(flags.timeout * 1000)
+  const reachTimeoutMs = Math.min(timeoutMs, 5000)
   const bootstrapServers = bootstrapOf(flags)
   try {
     const client = createClient({
       bootstrapServers,
       clientId: 'millrace-cli',
-      apiTimeoutMs: seconds * 1000,
-      connectTimeoutMs: Math.min(seconds, 5) * 1000,
+      apiTimeoutMs: timeoutMs,
+      connectTimeoutMs: reachTimeoutMs,
     })
     try {
-      await reach(client, bootstrapServers, Math.min(seconds, 5) * 1000)
+      await reach(client, bootstrapServers, reachTimeoutMs)
       return await work(client)
     } finally {
       await client.close({ timeoutMs: 5000 })
@@ -63,9 +83,9 @@ async function reach(client: Client, bootstrapServers: string, timeoutMs: number
   }
 }
 
+/** What is asked for has been checked by then, so that this is no wrong call, and something may have been done. */
 export function asFailure(error: unknown): unknown {
-  if (!(error instanceof MillraceError)) return error
-  return new CommandFailure(error.message, error.code === 'INVALID_ARGUMENT' ? ExitCode.usage : ExitCode.failed)
+  return error instanceof MillraceError ? new CommandFailure(error.message) : error
 }
 
 /** The value of the first result; its error ends the command. */
@@ -73,28 +93,4 @@ export function only<T extends { readonly error?: MillraceError | undefined }>(r
   const [result] = results
   if (result.error !== undefined) throw result.error
   return result
-}
-
-/** KEY=VALUE flags as a record. */
-export function keyValues(pairs: readonly string[], flag: string): Record<string, string> {
-  const entries = pairs.map(pair => {
-    const at = pair.indexOf('=')
-    if (at <= 0) throw new CommandFailure(`${flag} ${pair}: KEY=VALUE is needed`, ExitCode.usage)
-    return [pair.slice(0, at), pair.slice(at + 1)] as const
-  })
-  return Object.fromEntries(entries)
-}
-
-/** A whole number of at least `min`. */
-export function wholeNumber(text: string, flag: string, min = 0): number {
-  const value = Number(text)
-  if (!/^\d+$/.test(text) || value < min || !Number.isSafeInteger(value)) {
-    throw new CommandFailure(`${flag} ${text}: a whole number of at least ${min} is needed`, ExitCode.usage)
-  }
-  return value
-}
-
-/** For flags that may be given several times. */
-export function collect(value: string, before: string[]): string[] {
-  return [...before, value]
 }

@@ -2,34 +2,55 @@ import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { type LoadedConfig, loadConfig } from '../config/load-config.ts'
 import { problemText } from '../config/problem.ts'
-import { CommandFailure } from './output.ts'
+import { keyAndValue, Needed, type Parse, quoted, repeated } from './option-values.ts'
+import { CommandFailure, ExitCode } from './output.ts'
 
 export interface ConfigFlags {
   readonly config?: string
-  readonly override: string[]
+  readonly override?: readonly string[]
 }
 
 /** The flags of every command that reads a broker's configuration. */
 export function addConfigFlags(command: Command): Command {
-  const collect = (value: string, before: string[]) => [...before, value]
   return command
     .option('-c, --config <file>', "a server.properties file, with Kafka's names")
-    .option('-o, --override <key=value>', 'one setting, before all other places; may be repeated', collect, [])
+    .addOption(repeated('-o, --override <key=value>', 'one setting, before all other places', setting))
+}
+
+const setting: Parse<string> = text => {
+  const pair = keyAndValue(text)
+  return pair instanceof Needed ? pair : text
 }
 
 /** Warnings go to `warn`; problems end the command, a line each. */
 export function load(flags: ConfigFlags, warn: (line: string) => void): LoadedConfig {
   const file = flags.config === undefined ? undefined : { path: flags.config, text: read(flags.config) }
-  const loaded = loadConfig({ file, overrides: flags.override, environment: process.env })
-  if (loaded.type === 'invalid') throw new CommandFailure(loaded.problems.map(problemText).join('\n'))
-  for (const warning of loaded.warnings) warn(warning)
+  const loaded = loadConfig({ file, overrides: flags.override ?? [], environment: process.env })
+  if (loaded.type === 'invalid') {
+    throw new CommandFailure(loaded.problems.map(one => asTyped(problemText(one))).join('\n'), ExitCode.usage)
+  }
+  for (const warning of loaded.warnings) warn(asTyped(warning))
   return loaded
+}
+
+/** The configuration knows the option by its long name only. */
+function asTyped(line: string): string {
+  const isLong = process.argv.some(arg => arg.startsWith('--override'))
+  return isLong ? line : line.replace(/^--override\b/, '-o')
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'this is a directory, and a file is needed',
+  EACCES: 'this user may not read it',
 }
 
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new CommandFailure(`--config ${path}: ${(error as Error).message}`)
+    const { code = '', message } = error as NodeJS.ErrnoException
+    const flag = process.argv.includes('-c') ? '-c' : '--config'
+    throw new CommandFailure(`${flag} ${quoted(path)}: ${reasons[code] ?? message}`, ExitCode.usage)
   }
 }

@@ -24,6 +24,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 const program = new Command('millrace')
   .description("A distributed message queue that speaks Kafka's protocol.")
   .showHelpAfterError('(millrace --help shows what there is)')
+  .helpCommand(false)
   .exitOverride()
 
 /** A command's file, with all that it needs, is loaded only when it is called. The help that names all needs none. */
@@ -79,7 +80,9 @@ Examples:
   echo hello | millrace produce orders
   millrace consume orders --from-beginning --exit`
 
-const asked = process.argv[2] === 'help' ? process.argv[3] : process.argv[2]
+// `help topic create` is `topic create --help`.
+if (process.argv[2] === 'help') process.argv.splice(2, process.argv.length, ...process.argv.slice(3), '--help')
+const asked = process.argv[2]
 const wanted = Object.hasOwn(files, asked ?? '') ? files[asked] : undefined
 if (wanted !== undefined) (await wanted.load())(program)
 else {
@@ -87,7 +90,11 @@ else {
   for (const { usage, description } of Object.values(files)) program.command(usage).description(description)
 }
 
+for (const command of program.commands) sayHelp(command, `millrace ${command.name()}`)
+
 try {
+  if (wanted === undefined && asked !== undefined && !asked.startsWith('-'))
+    program.error(`error: unknown command '${asked}'`)
   await program.parseAsync()
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? ExitCode.ok : ExitCode.usage
@@ -95,6 +102,12 @@ try {
     process.stderr.write(`${error.message}\n`)
     process.exitCode = error.exitCode
   } else throw error
+}
+
+/** Whoever calls a command wrongly is told of its own help. */
+function sayHelp(command: Command, name: string): void {
+  command.showHelpAfterError(`(${name} --help shows what there is)`)
+  for (const one of command.commands) sayHelp(one, `${name} ${one.name()}`)
 }
 
 /** Of the package that this is run from: the checkout's or the built one's. */

@@ -28,11 +28,6 @@ function replaceBigints(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? Number(value) : value
 }
 
-/** `1 replica`, `3 replicas`. */
-export function countOf(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
-}
-
 /** A table without lines, as kubectl and rpk print: columns are cut apart by two spaces. */
 export function table(
   head: readonly string[],

@@ -3,11 +3,13 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
+import { createClient } from '../../src/client/index.ts'
+import { ApiKey } from '../../src/protocol/apis.ts'
 import { startBroker } from '../../src/testing/start-broker.ts'
 import type { TestBroker } from '../../src/testing/test-broker.ts'
 
@@ -39,6 +41,16 @@ async function millrace(
   child.stdin.end(input)
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
   return { code, stdout, stderr }
+}
+
+/** A port that nobody listened on a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
 }
 
 /** What a command that must succeed printed as JSON. */
@@ -113,6 +125,15 @@ test('what consume prints as JSON, produce sends again as it was', async () => {
   assert.deepEqual(essence(await recordsOf('copy')), essence(await recordsOf('orders')))
 })
 
+test('an offset that retention has taken away is passed over', async () => {
+  await millrace(['topic', 'create', 'short', '-p', '2'])
+  await millrace(['produce', 'short', '-p', '0'], { input: 'a\nb\nc\n' })
+  await using client = createClient({ bootstrapServers: broker.bootstrapServers })
+  await client.admin().deleteRecords([{ topic: 'short', partition: 0, beforeOffset: 2 }])
+  const { code, stdout } = await millrace(['consume', 'short', '--offset', '1', '--exit'])
+  assert.deepEqual({ code, stdout }, { code: 0, stdout: 'c\n' })
+})
+
 test('a group goes on after what was printed, and is reset', async () => {
   await millrace(['topic', 'create', 'grouped', '--partitions', '1'])
   await millrace(['produce', 'grouped'], { input: '1\n2\n3\n4\n5\n' })
@@ -142,26 +163,119 @@ test('settings are read and written', async () => {
   assert.match(bad.stderr, /retention\.ms/)
 })
 
-test('what is called wrongly ends with 2, one line that says what is wrong, and nothing on stdout', async () => {
-  const calls: readonly [readonly string[], RegExp][] = [
-    [['nope'], /unknown command 'nope'/],
-    [['topic', 'create'], /missing required argument/],
-    [['topic', 'create', 'x', '--partitions', 'many'], /--partitions many: a whole number/],
-    [['consume', 'orders', '--offset', '@yesterday'], /@yesterday/],
-    [['consume', 'orders', '--group', 'g', '--partition', '0'], /--group decides/],
-    [['produce', 'orders', '--acks', '2'], /--acks 2/],
-    [['produce', 'orders', '--header', 'x'], /KEY=VALUE/],
-    [['group', 'reset-offsets', 'g'], /--to-earliest/],
-    [['topic', 'list', '-b', 'bad'], /host:port/],
-  ]
-  const ended = await Promise.all(calls.map(([args]) => millrace(args)))
-  for (const [index, [args, expected]] of calls.entries()) {
-    const { code, stdout, stderr } = ended[index]
-    assert.equal(code, 2, `${args.join(' ')}: ${stderr}`)
-    assert.match(stderr, expected)
-    assert.equal(stdout, '')
+const wrongCalls: readonly [args: readonly string[], said: RegExp][] = [
+  [['nope'], /unknown command 'nope'/],
+  [['help', 'nope'], /unknown command 'nope'/],
+  [['topic', 'create'], /missing required argument 'name'\n\(millrace topic create --help /],
+  [['topic', 'create', 'x', '--partitions', 'many'], /^--partitions many: a whole number from 1 to 2147483647 is/],
+  [['topic', 'create', 'x', '-p', '2147483648'], /^-p 2147483648: a whole number from 1 to 2147483647 is/],
+  [['topic', 'create', 'x', '-r', '40000'], /^-r 40000: a whole number from 1 to 32767 is/],
+  [['topic', 'create', 'x', '-c', 'retention.ms'], /^-c retention\.ms: KEY=VALUE is/],
+  [['topic', 'list', '-b', 'bad'], /^-b bad: HOST:PORT, /],
+  [['topic', 'list', '--bootstrap', 'h:1,h:99999'], /^--bootstrap h:1,h:99999: HOST:PORT, /],
+  [
+    ['topic', 'list', '--timeout', 'Infinity'],
+    /^--timeout Infinity: a number of seconds above 0, and at most 2147483, is/,
+  ],
+  [['consume', 'orders', '-o', 'zzz'], /^-o zzz: beginning, end, an offset, -N, @MILLISECONDS or @DATE/],
+  [['consume', 'orders', '--offset', '@yesterday 1'], /^--offset "@yesterday 1": beginning, end, /],
+  [['consume', 'orders', '--offset=@9007199254740992'], /^--offset @9007199254740992: beginning, end, /],
+  [
+    ['consume', 'orders', '-o', '1', '--from-beginning'],
+    /'-o, --offset <where>' cannot be used with option '--from-beg/,
+  ],
+  [['consume', 'orders', '-p', 'x'], /^-p x: a whole number from 0 to 2147483647 is/],
+  [['consume', 'orders', '-en', '0'], /^-n 0: a whole number from 1 to 9007199254740991 is/],
+  [['consume', 'orders', '-g', ''], /^-g "": a name is/],
+  [['consume', 'orders', '--group', 'g', '--partition', '0'], /^--group decides/],
+  [['produce', 'orders', '--acks', '2'], /^--acks 2: all, 1 or 0 is/],
+  [['produce', 'orders', '-z', 'rar'], /^-z rar: none, gzip, snappy, lz4 or zstd is/],
+  [['produce', 'orders', '--header', 'x'], /^--header x: KEY=VALUE is/],
+  [['produce', 'orders', '-K', ''], /^-K "": a text between key and value is/],
+  [['produce', 'orders', '--tombstone', '--value', 'x'], /'--tombstone' cannot be used with option '--value <text>'/],
+  [['group', 'reset-offsets', 'g'], /^say one of --to-earliest/],
+  [['group', 'reset-offsets', 'g', '--shift-by', ''], /^--shift-by "": a whole number, such as 10 or -10, is/],
+  [['group', 'reset-offsets', 'g', '--by-duration', '5'], /^--by-duration 5: a duration such as 30s, 15m, 6h or 7d is/],
+  [['group', 'reset-offsets', 'g', '--to-datetime', 'May 1'], /^--to-datetime "May 1": a date such as 2026-11-29 or/],
+  [['config', 'get', '--broker', ''], /^--broker "": a whole number from 0 to 2147483647 is/],
+  [['config', 'set', '--topic', 'orders', 'x'], /^x: KEY=VALUE, KEY\+=VALUE or KEY-=VALUE is/],
+  [['format', '--cluster-id', 'x'], /^--cluster-id x: an id of 22 characters of base64url is/],
+  [['start', '-o', 'foo'], /^-o foo: KEY=VALUE is/],
+  [['start', '-o', 'num.partitions=zzz'], /^-o num\.partitions: given "zzz", allowed: a whole number of at least 1$/m],
+  [
+    ['start', '--override', 'listeners=SSL://localhost:1'],
+    /^--override listeners: given "SSL:\/\/localhost:1", allowed: PLAIN.*\n$/,
+  ],
+  [['start', '-c', '/absent/server.properties'], /^-c \/absent\/server\.properties: there is no such file$/m],
+]
+
+test('what is called or configured wrongly ends with 2, says what is wrong as it was typed, and nothing on stdout', async () => {
+  for (let at = 0; at < wrongCalls.length; at += 4) {
+    await Promise.all(
+      wrongCalls.slice(at, at + 4).map(async ([args, said]) => {
+        const { code, stdout, stderr } = await millrace(args)
+        assert.equal(code, 2, `${args.join(' ')}: ${stderr}`)
+        assert.match(stderr, said)
+        assert.equal(stdout, '')
+      }),
+    )
   }
+  const { code, stderr } = await millrace(['topic', 'list'], { bootstrap: 'bad' })
+  assert.deepEqual({ code, stderr: stderr.slice(0, 33) }, { code: 2, stderr: 'MILLRACE_BOOTSTRAP=bad: HOST:PORT' })
 })
+
+test('what is not there is told at once', async () => {
+  const began = performance.now()
+  const broker = await millrace(['config', 'get', '--broker', '99'])
+  assert.deepEqual(broker, { code: 1, stdout: '', stderr: 'there is no broker 99: the cluster has 1 broker (1)\n' })
+  const partition = await millrace(['consume', 'orders', '--partition', '7'])
+  assert.deepEqual(partition, {
+    code: 1,
+    stdout: '',
+    stderr: 'topic orders has 2 partitions; there is no partition 7\n',
+  })
+  const offset = await millrace(['consume', 'lines', '--offset', '1000000'])
+  assert.equal(offset.code, 1)
+  assert.match(offset.stderr, /^offset 1000000 is not there yet: the end is \d+ in partition 0\n$/)
+  assert.ok(performance.now() - began < 9000, 'no time is waited out')
+})
+
+test('--timeout bounds a send', async () => {
+  await using deaf = await brokerThatAnswersNoProduce()
+  const began = performance.now()
+  const { code, stdout, stderr } = await millrace(['produce', 'two', '--value', 'x', '--timeout', '1'], {
+    bootstrap: deaf.bootstrapServers,
+  })
+  assert.deepEqual({ code, stdout }, { code: 1, stdout: '' })
+  assert.match(stderr, /^1 record for two-0 was not acknowledged within 1000 ms[:\n]/)
+  assert.ok(performance.now() - began < 9000)
+})
+
+/** Clients are told of a proxy's address alone, and it keeps Produce requests back. */
+async function brokerThatAnswersNoProduce(): Promise<AsyncDisposable & { readonly bootstrapServers: string }> {
+  const port = await freePort()
+  const proxy = createServer(client => {
+    const server = connect(port, '127.0.0.1')
+    for (const socket of [client, server]) socket.on('error', () => {})
+    client.on('data', (chunk: Buffer) => chunk.readInt16BE(4) !== ApiKey.produce && server.write(chunk))
+    client.on('close', () => server.destroy())
+    server.pipe(client)
+  }).listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  const bootstrapServers = `127.0.0.1:${(proxy.address() as { port: number }).port}`
+  const overrides = {
+    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${await freePort()}`,
+    'advertised.listeners': `PLAINTEXT://${bootstrapServers}`,
+  }
+  const own = await startBroker({ topics: { two: 1 }, overrides })
+  return {
+    bootstrapServers,
+    [Symbol.asyncDispose]: async () => {
+      proxy.close()
+      await own.close()
+    },
+  }
+}
 
 test('lines that are no records stop produce', async () => {
   const { code, stderr } = await millrace(['produce', 'orders', '--from-json'], { input: 'not json\n' })
@@ -169,13 +283,8 @@ test('lines that are no records stop produce', async () => {
 })
 
 test('a broker that is not there is told in one line within seconds', async () => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
   const began = performance.now()
-  const bootstrap = `127.0.0.1:${port}`
+  const bootstrap = `127.0.0.1:${await freePort()}`
   const ended = await Promise.all(
     [
       ['topic', 'list'],

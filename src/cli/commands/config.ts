@@ -1,11 +1,13 @@
 import type { Command } from 'commander'
-import type { ConfigChange, ConfigResource } from '../../client/index.ts'
-import { addConnectFlags, type ConnectFlags, collect, only, withClient } from '../connect.ts'
+import { countOf } from '../../base/count-of.ts'
+import type { Client, ConfigChange, ConfigResource } from '../../client/index.ts'
+import { addConnectFlags, type ConnectFlags, only, withClient } from '../connect.ts'
+import { maxInt32, repeated, someText, valued, wholeNumber } from '../option-values.ts'
 import { CommandFailure, ExitCode, print, table } from '../output.ts'
 
 interface ResourceFlags extends ConnectFlags {
   readonly topic?: string
-  readonly broker?: string
+  readonly broker?: number
   readonly allBrokers?: true
   readonly group?: string
 }
@@ -22,7 +24,7 @@ export function addConfig(program: Command): void {
     .action(get)
   addResourceFlags(addConnectFlags(config.command('set [settings...]')))
     .description('Change settings: KEY=VALUE, KEY+=VALUE and KEY-=VALUE for lists.')
-    .option('--delete <key>', 'back to the default; may be repeated', collect, [])
+    .addOption(repeated('--delete <key>', 'back to the default', someText))
     .addHelpText(
       'after',
       '\nExample:\n  millrace config set --topic orders retention.ms=3600000 --delete cleanup.policy',
@@ -32,16 +34,16 @@ export function addConfig(program: Command): void {
 
 function addResourceFlags(command: Command): Command {
   return command
-    .option('-t, --topic <name>', 'a topic')
-    .option('--broker <id>', 'one broker')
+    .addOption(valued('-t, --topic <name>', 'a topic', someText))
+    .addOption(valued('--broker <id>', 'one broker', wholeNumber(0, maxInt32)))
     .option('--all-brokers', 'what is set for all brokers')
-    .option('-g, --group <id>', 'a group')
+    .addOption(valued('-g, --group <id>', 'a group', someText))
 }
 
 function resourceOf({ topic, broker, allBrokers, group }: ResourceFlags): ConfigResource {
   const resources: ConfigResource[] = []
   if (topic !== undefined) resources.push({ type: 'topic', name: topic })
-  if (broker !== undefined) resources.push({ type: 'broker', name: broker })
+  if (broker !== undefined) resources.push({ type: 'broker', name: String(broker) })
   if (allBrokers) resources.push({ type: 'broker', name: '' })
   if (group !== undefined) resources.push({ type: 'group', name: group })
   if (resources.length !== 1)
@@ -49,9 +51,21 @@ function resourceOf({ topic, broker, allBrokers, group }: ResourceFlags): Config
   return resources[0]
 }
 
+/** A broker that is not there would be waited for, as one that is just starting. */
+async function expectBroker(client: Client, { broker }: ResourceFlags): Promise<void> {
+  if (broker === undefined) return
+  const { brokers } = await client.admin().describeCluster({ includeFencedBrokers: true })
+  if (brokers.some(({ nodeId }) => nodeId === broker)) return
+  const ids = brokers.map(({ nodeId }) => nodeId).join(', ')
+  throw new CommandFailure(
+    `there is no broker ${broker}: the cluster has ${countOf(brokers.length, 'broker')} (${ids})`,
+  )
+}
+
 async function get(keys: string[], flags: ResourceFlags & { readonly all?: true }): Promise<void> {
   const resource = resourceOf(flags)
   await withClient(flags, async client => {
+    await expectBroker(client, flags)
     const query = keys.length === 0 ? resource : { ...resource, keys }
     const described = only(await client.admin().describeConfigs([query]))
     if (described.error !== undefined) throw described.error
@@ -78,12 +92,16 @@ async function get(keys: string[], flags: ResourceFlags & { readonly all?: true 
   })
 }
 
-async function set(settings: string[], flags: ResourceFlags & { readonly delete: string[] }): Promise<void> {
+async function set(settings: string[], flags: ResourceFlags & { readonly delete?: readonly string[] }): Promise<void> {
   const resource = resourceOf(flags)
-  const changes = [...settings.map(changeOf), ...flags.delete.map(name => ({ name, operation: 'delete' as const }))]
+  const changes = [
+    ...settings.map(changeOf),
+    ...(flags.delete ?? []).map(name => ({ name, operation: 'delete' as const })),
+  ]
   if (changes.length === 0)
     throw new CommandFailure('nothing to change: say KEY=VALUE, or --delete KEY', ExitCode.usage)
   await withClient(flags, async client => {
+    await expectBroker(client, flags)
     only(await client.admin().alterConfigs([{ ...resource, changes }]))
     print({ resource, changes }, flags.json, () => changes.map(change => `${change.name}: done`).join('\n'))
   })

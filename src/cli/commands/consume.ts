@@ -1,15 +1,23 @@
 import type { Command } from 'commander'
+import { countOf } from '../../base/count-of.ts'
 import type { Client, ConsumedBatch, Consumer, OffsetSpec, TopicPartition } from '../../client/index.ts'
-import { addConnectFlags, type ConnectFlags, wholeNumber, withClient } from '../connect.ts'
+import { addConnectFlags, type ConnectFlags, withClient } from '../connect.ts'
+import { dateMs, maxInt32, Needed, type Parse, someText, valued, wholeNumber } from '../option-values.ts'
 import { CommandFailure, ExitCode, printLine } from '../output.ts'
 import { envelopeOf } from '../record-json.ts'
 
+/** Where to begin. */
+type Place =
+  | { readonly type: 'found'; readonly spec: OffsetSpec }
+  | { readonly type: 'offset'; readonly offset: number }
+  | { readonly type: 'last'; readonly count: number }
+
 interface ConsumeFlags extends ConnectFlags {
   readonly fromBeginning?: true
-  readonly offset?: string
-  readonly partition?: string
+  readonly offset?: Place
+  readonly partition?: number
   readonly group?: string
-  readonly count?: string
+  readonly count?: number
   readonly exit?: true
   readonly printKey?: true
   readonly committed?: true
@@ -28,10 +36,12 @@ export function addConsume(program: Command): void {
   addConnectFlags(program.command('consume <topic>'))
     .description('Print records, one a line, until Ctrl-C.')
     .option('--from-beginning', 'from the first record there is; with a group, where it has committed nothing')
-    .option('-o, --offset <where>', 'where to begin; from now on if not given')
-    .option('-p, --partition <n>', 'only this partition')
-    .option('-g, --group <id>', 'as a member of this group')
-    .option('-n, --count <n>', 'end after so many records')
+    .addOption(
+      valued('-o, --offset <where>', 'where to begin; from now on if not given', place).conflicts('fromBeginning'),
+    )
+    .addOption(valued('-p, --partition <n>', 'only this partition', wholeNumber(0, maxInt32)))
+    .addOption(valued('-g, --group <id>', 'as a member of this group', someText))
+    .addOption(valued('-n, --count <n>', 'end after so many records', wholeNumber(1)))
     .option('-e, --exit', 'end at the end of what is there now')
     .option('--print-key', 'KEY, a tab, VALUE')
     .option('--committed', 'only records of committed transactions')
@@ -43,7 +53,7 @@ async function run(topic: string, flags: ConsumeFlags): Promise<void> {
   if (flags.group !== undefined && (flags.offset !== undefined || flags.partition !== undefined)) {
     throw new CommandFailure('--group decides where to read: leave out --offset and --partition', ExitCode.usage)
   }
-  const limit = flags.count === undefined ? Number.POSITIVE_INFINITY : wholeNumber(flags.count, '--count', 1)
+  const limit = flags.count ?? Number.POSITIVE_INFINITY
   await withClient(flags, async client => {
     const partitions = await partitionsOf(client, topic, flags)
     const ends = flags.exit ? await endsOf(client, partitions, flags) : undefined
@@ -77,10 +87,11 @@ async function partitionsOf(client: Client, topic: string, flags: ConsumeFlags):
   const [described] = await client.admin().describeTopics([topic])
   if (described.error !== undefined) throw described.error
   const all = described.partitions.map(({ partition }) => ({ topic, partition }))
-  if (flags.partition === undefined) return all
-  const wanted = wholeNumber(flags.partition, '--partition')
+  const wanted = flags.partition
+  if (wanted === undefined) return all
   const chosen = all.filter(({ partition }) => partition === wanted)
-  if (chosen.length === 0) throw new CommandFailure(`${topic} has no partition ${wanted}: it has ${all.length}`)
+  if (chosen.length === 0)
+    throw new CommandFailure(`topic ${topic} has ${countOf(all.length, 'partition')}; there is no partition ${wanted}`)
   return chosen
 }
 
@@ -104,35 +115,44 @@ async function endsOf(
 }
 
 async function starts(client: Client, partitions: readonly TopicPartition[], flags: ConsumeFlags) {
-  const { offset = flags.fromBeginning ? 'beginning' : 'end' } = flags
-  if (!/^-\d+$/.test(offset)) {
-    const place = placeOf(offset)
-    return partitions.map(one => ({ ...one, offset: place }))
+  const from = flags.offset ?? { type: 'found', spec: flags.fromBeginning ? 'earliest' : 'latest' }
+  if (from.type === 'found') return partitions.map(one => ({ ...one, offset: from.spec }))
+  const [firsts, lasts] = await Promise.all([
+    boundsOf(client, partitions, 'earliest'),
+    boundsOf(client, partitions, 'latest'),
+  ])
+  if (from.type === 'offset' && lasts.every(last => from.offset > last)) {
+    const ends = partitions.map(({ partition }, index) => `${lasts[index]} in partition ${partition}`)
+    throw new CommandFailure(`offset ${from.offset} is not there yet: the end is ${ends.slice(0, 10).join(', ')}`)
   }
-  const back = -Number(offset)
-  const [firsts, lasts] = await Promise.all(
-    (['earliest', 'latest'] as const).map(spec =>
-      client.admin().listOffsets(partitions.map(one => ({ ...one, spec }))),
-    ),
-  )
   return partitions.map((one, index) => {
-    const [first, last] = [firsts[index], lasts[index]]
-    if (first.error !== undefined) throw first.error
-    if (last.error !== undefined) throw last.error
-    return { ...one, offset: Math.max(first.offset, last.offset - back) }
+    const wanted = from.type === 'offset' ? from.offset : lasts[index] - from.count
+    // What retention has taken away is passed over; a partition that is shorter is read from its end.
+    return { ...one, offset: Math.min(Math.max(firsts[index], wanted), lasts[index]) }
   })
 }
 
-function placeOf(text: string): number | OffsetSpec {
-  if (text === 'beginning') return 'earliest'
-  if (text === 'end') return 'latest'
-  if (text.startsWith('@')) {
-    const at = /^\d+$/.test(text.slice(1)) ? Number(text.slice(1)) : Date.parse(text.slice(1))
-    if (Number.isNaN(at))
-      throw new CommandFailure(`--offset ${text}: @ and milliseconds, or a date, is needed`, ExitCode.usage)
-    return { timestamp: BigInt(at) }
+async function boundsOf(client: Client, partitions: readonly TopicPartition[], spec: 'earliest' | 'latest') {
+  const found = await client.admin().listOffsets(partitions.map(one => ({ ...one, spec })))
+  return found.map(result => {
+    if (result.error !== undefined) throw result.error
+    return result.offset
+  })
+}
+
+const place: Parse<Place> = text => {
+  if (text === 'beginning') return { type: 'found', spec: 'earliest' }
+  if (text === 'end') return { type: 'found', spec: 'latest' }
+  const kind = /^[-@]?/.exec(text)?.[0]
+  const rest = text.slice(kind?.length)
+  const number = wholeNumber(0)(rest)
+  if (typeof number === 'number') {
+    if (kind === '@') return { type: 'found', spec: { timestamp: BigInt(number) } }
+    return kind === '-' ? { type: 'last', count: number } : { type: 'offset', offset: number }
   }
-  return wholeNumber(text, '--offset')
+  const date = kind === '@' ? dateMs(rest) : number
+  if (typeof date === 'number') return { type: 'found', spec: { timestamp: BigInt(Math.max(0, date)) } }
+  return new Needed('beginning, end, an offset, -N, @MILLISECONDS or @DATE (such as @2026-11-29T08:00:00Z)')
 }
 
 interface Reading {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { isUuid, randomUuid } from '../../base/uuid.ts'
+import { directoryProblem } from '../../broker/directory-problem.ts'
 import { format } from '../../broker/format.ts'
 import { DiskError } from '../../io/disk.ts'
 import { consoleLogSink } from '../../io/node/console-log-sink.ts'
@@ -7,6 +8,7 @@ import { nodeIo } from '../../io/node/node-io.ts'
 import { claimDirectory } from '../../storage/directory-claim.ts'
 import { createStorage } from '../../storage/storage.ts'
 import { addConfigFlags, type ConfigFlags, load } from '../load.ts'
+import { Needed, type Parse, valued } from '../option-values.ts'
 import { CommandFailure, ExitCode, print } from '../output.ts'
 
 interface FormatFlags extends ConfigFlags {
@@ -24,13 +26,15 @@ Examples:
 export function addFormat(program: Command): void {
   const command = program.command('format').description('Make log directories those of a new cluster.')
   addConfigFlags(command)
-    .option('--cluster-id <id>', 'the cluster to belong to; a new id if not given')
+    .addOption(valued('--cluster-id <id>', 'the cluster to belong to; a new id if not given', uuid))
     .option('--standalone', 'this node is the only voter of its metadata quorum')
     .option('--ignore-formatted', 'leave directories alone that are formatted already')
     .option('--json', 'print JSON')
     .addHelpText('after', example)
     .action((flags: FormatFlags) => run(flags))
 }
+
+const uuid: Parse<string> = text => (isUuid(text) ? text : new Needed('an id of 22 characters of base64url'))
 
 async function run(flags: FormatFlags): Promise<void> {
   const log = consoleLogSink()
@@ -52,8 +56,6 @@ async function run(flags: FormatFlags): Promise<void> {
     )
   }
   const clusterId = flags.clusterId ?? randomUuid(io.random)
-  if (!isUuid(clusterId))
-    throw new CommandFailure(`--cluster-id ${clusterId}: 22 characters of base64url are needed`, ExitCode.usage)
   const directories: string[] = []
   const formatted: string[] = []
   for (const path of new Set([...config.logDirs, config.metadataLogDir])) {
@@ -68,16 +70,16 @@ async function run(flags: FormatFlags): Promise<void> {
       }
       formatted.push(path)
     } else if (claim.type === 'inUse') throw new CommandFailure(`${path} is in use by a broker: stop it first`)
-    else
-      throw new CommandFailure(
-        `${path} cannot be used: ${claim.type === 'damaged' ? claim.reason : claim.error.message}`,
-      )
+    else if (claim.type === 'damaged')
+      throw new CommandFailure(`${path}/meta.properties cannot be used: ${claim.reason}`)
+    else throw new CommandFailure(directoryProblem(path, claim.error))
   }
   try {
     await format(io, context, { config, clusterId, directories, isStandalone: flags.standalone ?? false })
   } catch (error) {
-    if (error instanceof DiskError) throw new CommandFailure(error.message)
-    throw error
+    if (!(error instanceof DiskError)) throw error
+    const path = directories.find(one => error.path === one || error.path.startsWith(`${one}/`)) ?? error.path
+    throw new CommandFailure(directoryProblem(path, error))
   }
   const result = { clusterId, formatted: directories, alreadyFormatted: formatted }
   print(result, flags.json, () =>

@@ -1,8 +1,10 @@
 import type { Command } from 'commander'
+import { countOf } from '../../base/count-of.ts'
 import type { Admin, CommittedOffset, TopicPartition } from '../../client/index.ts'
 import { confirm } from '../confirm.ts'
-import { addConnectFlags, type ConnectFlags, collect, wholeNumber, withClient } from '../connect.ts'
-import { CommandFailure, countOf, ExitCode, print, table } from '../output.ts'
+import { addConnectFlags, type ConnectFlags, withClient } from '../connect.ts'
+import { dateMs, durationMs, Needed, type Parse, repeated, someText, valued, wholeNumber } from '../option-values.ts'
+import { CommandFailure, ExitCode, print, table } from '../output.ts'
 
 export function addGroup(program: Command): void {
   const group = program.command('group').description('List, describe, reset and delete consumer groups.')
@@ -16,18 +18,17 @@ export function addGroup(program: Command): void {
     .action(describe)
   addConnectFlags(group.command('reset-offsets <group>'))
     .description('Move committed offsets of a group without members. Shows the plan; --execute carries it out.')
-    .option(
-      '-t, --topic <name>',
-      'only this topic; may be repeated. All the group has committed in, if not given',
-      collect,
-      [],
+    .addOption(
+      repeated('-t, --topic <name>', 'only this topic (all the group has committed in, if not given)', someText),
     )
     .option('--to-earliest', 'to the first record')
     .option('--to-latest', 'to the end')
-    .option('--to-offset <n>', 'to this offset')
-    .option('--to-datetime <date>', 'to the first record from that time on; to the end, if there is none')
-    .option('--by-duration <duration>', 'to the first record of the last 30s, 15m, 6h or 7d')
-    .option('--shift-by <n>', 'so many records on, or back if negative')
+    .addOption(valued('--to-offset <n>', 'to this offset', wholeNumber(0)))
+    .addOption(
+      valued('--to-datetime <date>', 'to the first record from that time on; to the end, if there is none', dateMs),
+    )
+    .addOption(valued('--by-duration <duration>', 'to the first record of the last 30s, 15m, 6h or 7d', durationMs))
+    .addOption(valued('--shift-by <n>', 'so many records on, or back if negative', shift))
     .option('--execute', 'do it')
     .addHelpText('after', '\nExample:\n  millrace group reset-offsets billing --topic orders --to-earliest --execute')
     .action(reset)
@@ -136,13 +137,15 @@ async function find(
 }
 
 interface ResetFlags extends ConnectFlags {
-  readonly topic: string[]
+  readonly topic?: readonly string[]
   readonly toEarliest?: true
   readonly toLatest?: true
-  readonly toOffset?: string
-  readonly toDatetime?: string
-  readonly byDuration?: string
-  readonly shiftBy?: string
+  readonly toOffset?: number
+  /** Milliseconds. */
+  readonly toDatetime?: number
+  /** Milliseconds. */
+  readonly byDuration?: number
+  readonly shiftBy?: number
   readonly execute?: true
 }
 
@@ -151,7 +154,7 @@ async function reset(groupId: string, flags: ResetFlags): Promise<void> {
   await withClient(flags, async client => {
     const admin = client.admin()
     const committed = await committedOffsets(admin, groupId)
-    const partitions = await partitionsOf(admin, committed, flags.topic)
+    const partitions = await partitionsOf(admin, committed, flags.topic ?? [])
     if (partitions.length === 0)
       throw new CommandFailure(`${groupId} has committed nothing: say --topic`, ExitCode.usage)
     const [firsts, ends] = [await find(admin, partitions, 'earliest'), await find(admin, partitions, 'latest')]
@@ -201,21 +204,15 @@ function targetOf(flags: ResetFlags): Target {
   const targets: Target[] = []
   if (flags.toEarliest) targets.push((admin, partitions) => find(admin, partitions, 'earliest'))
   if (flags.toLatest) targets.push((admin, partitions) => find(admin, partitions, 'latest'))
-  if (flags.toOffset !== undefined) {
-    const offset = wholeNumber(flags.toOffset, '--to-offset')
-    targets.push(async (_admin, partitions) => partitions.map(() => offset))
-  }
-  if (flags.toDatetime !== undefined)
-    targets.push(byTime(Date.parse(flags.toDatetime), `--to-datetime ${flags.toDatetime}`))
-  if (flags.byDuration !== undefined) targets.push(byTime(Date.now() - durationMs(flags.byDuration), '--by-duration'))
-  if (flags.shiftBy !== undefined) {
-    const shift = Number(flags.shiftBy)
-    if (!Number.isSafeInteger(shift))
-      throw new CommandFailure(`--shift-by ${flags.shiftBy}: a whole number is needed`, ExitCode.usage)
+  const { toOffset, toDatetime, byDuration, shiftBy } = flags
+  if (toOffset !== undefined) targets.push(async (_admin, partitions) => partitions.map(() => toOffset))
+  if (toDatetime !== undefined) targets.push(byTime(toDatetime))
+  if (byDuration !== undefined) targets.push(byTime(Date.now() - byDuration))
+  if (shiftBy !== undefined) {
     targets.push(async (_admin, partitions, committed) =>
       partitions.map(({ topic, partition }) => {
         const before = committed.find(one => one.topic === topic && one.partition === partition)
-        return before === undefined ? null : before.offset + shift
+        return before === undefined ? null : before.offset + shiftBy
       }),
     )
   }
@@ -228,18 +225,14 @@ function targetOf(flags: ResetFlags): Target {
   return targets[0]
 }
 
-function byTime(ms: number, flag: string): Target {
-  if (Number.isNaN(ms))
-    throw new CommandFailure(`${flag}: a date such as 2026-11-29T08:00:00Z is needed`, ExitCode.usage)
-  return (admin, partitions) => find(admin, partitions, { timestamp: BigInt(ms) })
+/** Below 0 a timestamp has a meaning of its own in the protocol. */
+function byTime(ms: number): Target {
+  return (admin, partitions) => find(admin, partitions, { timestamp: BigInt(Math.max(0, ms)) })
 }
 
-const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-function durationMs(text: string): number {
-  const match = /^(\d+)([smhd])$/.exec(text)
-  if (match === null) throw new CommandFailure(`--by-duration ${text}: 30s, 15m, 6h or 7d is needed`, ExitCode.usage)
-  return Number(match[1]) * unitMs[match[2]]
+const shift: Parse<number> = text => {
+  const value = /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN
+  return Number.isSafeInteger(value) ? value : new Needed('a whole number, such as 10 or -10,')
 }
 
 async function remove(groupIds: string[], flags: ConnectFlags & { readonly yes?: true }): Promise<void> {

@@ -1,12 +1,13 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { countOf } from '../../base/count-of.ts'
 import { DiskError } from '../../io/disk.ts'
 import { consoleLogSink } from '../../io/node/console-log-sink.ts'
 import { nodeIo } from '../../io/node/node-io.ts'
 import { dump } from '../../storage/dump/dump.ts'
 import { type Problem, type VerifyResult, verify } from '../../storage/dump/verify.ts'
 import { dumpPrinter } from '../dump-text.ts'
-import { CommandFailure, countOf, ExitCode, print, printLine } from '../output.ts'
+import { CommandFailure, ExitCode, print, printLine } from '../output.ts'
 
 const dumpHelp = `
 A path is a file, a partition's directory, or a log directory. Nothing is changed; a broker may be running.

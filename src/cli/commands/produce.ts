@@ -1,20 +1,27 @@
 import { createInterface } from 'node:readline'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
+import { countOf } from '../../base/count-of.ts'
 import type { Compression, Producer, ProducerRecord } from '../../client/index.ts'
-import { addConnectFlags, asFailure, type ConnectFlags, collect, wholeNumber, withClient } from '../connect.ts'
-import { CommandFailure, ExitCode, printLine } from '../output.ts'
+import { addConnectFlags, asFailure, type ConnectFlags, withClient } from '../connect.ts'
+import { maxInt32, Needed, oneOf, type Parse, repeated, valued, wholeNumber } from '../option-values.ts'
+import { printLine } from '../output.ts'
 import { recordOfEnvelope } from '../record-json.ts'
+
+interface Header {
+  readonly key: string
+  readonly value: string
+}
 
 interface ProduceFlags extends ConnectFlags {
   readonly key?: string
   readonly value?: string
   readonly tombstone?: true
   readonly literalNull?: true
-  readonly header: string[]
-  readonly partition?: string
+  readonly header?: readonly Header[]
+  readonly partition?: number
   readonly keySeparator?: string
-  readonly compression: string
-  readonly acks: string
+  readonly compression: Compression
+  readonly acks: 'all' | '1' | '0'
   readonly fromJson?: true
 }
 
@@ -32,30 +39,45 @@ export function addProduce(program: Command): void {
   addConnectFlags(program.command('produce <topic>'))
     .description('Send records: lines of standard input, or one that is given.')
     .option('--value <text>', 'one record with this value, in place of standard input')
-    .option('--tombstone', 'one record without a value')
+    .addOption(new Option('--tombstone', 'one record without a value').conflicts('value'))
     .option('--literal-null', 'the text null is a text')
     .option('-k, --key <text>', 'the key of every record')
-    .option('-K, --key-separator <text>', 'lines are KEY, this, VALUE')
-    .option('-H, --header <key=value>', 'a header of every record; may be repeated', collect, [])
-    .option('-p, --partition <n>', 'the partition of every record')
-    .option('-z, --compression <codec>', 'none, gzip, snappy, lz4 or zstd', 'none')
-    .option('--acks <acks>', 'all, 1 or 0', 'all')
-    .option('--from-json', 'lines are objects as consume --json prints them')
+    .addOption(
+      valued('-K, --key-separator <text>', 'lines are KEY, this, VALUE', separator).conflicts(['value', 'tombstone']),
+    )
+    .addOption(repeated('-H, --header <key=value>', 'a header of every record', header))
+    .addOption(valued('-p, --partition <n>', 'the partition of every record', wholeNumber(0, maxInt32)))
+    .addOption(valued('-z, --compression <codec>', codecs.join(', '), oneOf(...codecs)).default('none'))
+    .addOption(valued('--acks <acks>', 'all, 1 or 0', oneOf('all', '1', '0')).default('all'))
+    .addOption(
+      new Option('--from-json', 'lines are objects as consume --json prints them').conflicts(
+        // They say what each of these would.
+        ['value', 'tombstone', 'key', 'keySeparator', 'header'],
+      ),
+    )
     .addHelpText('after', help)
     .action(run)
 }
 
+const codecs = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const
+
+const separator: Parse<string> = text => (text === '' ? new Needed('a text between key and value') : text)
+
+/** Its key may be empty. */
+const header: Parse<Header> = text => {
+  const at = text.indexOf('=')
+  return at < 0 ? new Needed('KEY=VALUE') : { key: text.slice(0, at), value: text.slice(at + 1) }
+}
+
 async function run(topic: string, flags: ProduceFlags): Promise<void> {
   const make = recordMaker(topic, flags)
-  const acks = flags.acks === 'all' ? 'all' : flags.acks === '1' ? 1 : flags.acks === '0' ? 0 : undefined
-  if (acks === undefined) throw new CommandFailure(`--acks ${flags.acks}: all, 1 or 0 is needed`, ExitCode.usage)
   await withClient(flags, async client => {
-    const timeoutMs = Number(flags.timeout) * 1000
+    const timeoutMs = Math.ceil(flags.timeout * 1000)
     const producer = client.producer({
-      acks,
-      compression: flags.compression as Compression,
+      acks: flags.acks === 'all' ? 'all' : flags.acks === '1' ? 1 : 0,
+      compression: flags.compression,
       maxBlockMs: timeoutMs,
-      deliveryTimeoutMs: Math.max(timeoutMs, 30_000),
+      deliveryTimeoutMs: timeoutMs,
     })
     let sent = 0
     try {
@@ -65,7 +87,7 @@ async function run(topic: string, flags: ProduceFlags): Promise<void> {
     } finally {
       await producer.close({ timeoutMs })
     }
-    if (!flags.json) process.stderr.write(`${sent} ${sent === 1 ? 'record' : 'records'} sent to ${topic}.\n`)
+    if (!flags.json) process.stderr.write(`${countOf(sent, 'record')} sent to ${topic}.\n`)
   })
 }
 
@@ -76,21 +98,13 @@ interface RecordMaker {
 }
 
 function recordMaker(topic: string, flags: ProduceFlags): RecordMaker {
-  const headers = flags.header.map(text => {
-    const at = text.indexOf('=')
-    if (at < 0) throw new CommandFailure(`--header ${text}: KEY=VALUE is needed`, ExitCode.usage)
-    return { key: text.slice(0, at), value: text.slice(at + 1) }
-  })
-  const common = {
-    topic,
-    headers,
-    partition: flags.partition === undefined ? undefined : wholeNumber(flags.partition, '--partition'),
-  }
+  const { header: headers = [], partition } = flags
+  const common = { topic, headers, partition }
   const asValue = (text: string | null) => (text === 'null' && !flags.literalNull ? null : text)
   return {
     one: value => ({ ...common, key: flags.key, value: asValue(value) }),
     line: line => {
-      if (flags.fromJson) return { ...recordOfEnvelope(line), topic }
+      if (flags.fromJson) return { ...recordOfEnvelope(line), topic, partition }
       const { keySeparator } = flags
       const at = keySeparator === undefined ? -1 : line.indexOf(keySeparator)
       if (keySeparator === undefined || at < 0) return { ...common, key: flags.key, value: asValue(line) }

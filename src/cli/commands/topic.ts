@@ -1,15 +1,25 @@
 import type { Command } from 'commander'
+import { countOf } from '../../base/count-of.ts'
 import { confirm } from '../confirm.ts'
-import { addConnectFlags, type ConnectFlags, collect, keyValues, only, wholeNumber, withClient } from '../connect.ts'
-import { CommandFailure, countOf, ExitCode, print, table } from '../output.ts'
+import { addConnectFlags, type ConnectFlags, only, withClient } from '../connect.ts'
+import { keyAndValue, maxInt32, repeated, someText, valued, wholeNumber } from '../option-values.ts'
+import { CommandFailure, ExitCode, print, table } from '../output.ts'
 
 export function addTopic(program: Command): void {
   const topic = program.command('topic').description('Create, list, describe, alter and delete topics.')
   addConnectFlags(topic.command('create <name>'))
     .description('Create a topic.')
-    .option('-p, --partitions <n>', 'how many; as the brokers are configured if not given')
-    .option('-r, --replication-factor <n>', 'copies of each partition; as the brokers are configured if not given')
-    .option('-c, --config <key=value>', 'a setting of the topic; may be repeated', collect, [])
+    .addOption(
+      valued('-p, --partitions <n>', 'how many; as the brokers are configured if not given', wholeNumber(1, maxInt32)),
+    )
+    .addOption(
+      valued(
+        '-r, --replication-factor <n>',
+        'copies of each partition; as the brokers are configured if not given',
+        wholeNumber(1, 32_767),
+      ),
+    )
+    .addOption(repeated('-c, --config <key=value>', 'a setting of the topic', keyAndValue))
     .option('--if-not-exists', 'succeed when it is there already')
     .addHelpText('after', '\nExample:\n  millrace topic create orders --partitions 3 --config retention.ms=86400000')
     .action(create)
@@ -24,9 +34,9 @@ export function addTopic(program: Command): void {
     .action(describe)
   addConnectFlags(topic.command('alter <name>'))
     .description('Add partitions, or change settings.')
-    .option('-p, --partitions <n>', 'how many there shall be in all')
-    .option('-c, --config <key=value>', 'set a setting; may be repeated', collect, [])
-    .option('--delete-config <key>', 'back to the default; may be repeated', collect, [])
+    .addOption(valued('-p, --partitions <n>', 'how many there shall be in all', wholeNumber(1, maxInt32)))
+    .addOption(repeated('-c, --config <key=value>', 'set a setting', keyAndValue))
+    .addOption(repeated('--delete-config <key>', 'back to the default', someText))
     .addHelpText('after', '\nExample:\n  millrace topic alter orders --partitions 6 --config retention.ms=3600000')
     .action(alter)
   addConnectFlags(topic.command('delete <names...>'))
@@ -37,21 +47,18 @@ export function addTopic(program: Command): void {
 }
 
 interface CreateFlags extends ConnectFlags {
-  readonly partitions?: string
-  readonly replicationFactor?: string
-  readonly config: string[]
+  readonly partitions?: number
+  readonly replicationFactor?: number
+  readonly config?: readonly (readonly [string, string])[]
   readonly ifNotExists?: true
 }
 
 async function create(name: string, flags: CreateFlags): Promise<void> {
   const request = {
     name,
-    partitions: flags.partitions === undefined ? undefined : wholeNumber(flags.partitions, '--partitions', 1),
-    replicationFactor:
-      flags.replicationFactor === undefined
-        ? undefined
-        : wholeNumber(flags.replicationFactor, '--replication-factor', 1),
-    configs: keyValues(flags.config, '--config'),
+    partitions: flags.partitions,
+    replicationFactor: flags.replicationFactor,
+    configs: Object.fromEntries(flags.config ?? []),
   }
   await withClient(flags, async client => {
     const [result] = await client.admin().createTopics([request])
@@ -135,20 +142,20 @@ async function describe(names: string[], flags: ConnectFlags): Promise<void> {
 }
 
 interface AlterFlags extends ConnectFlags {
-  readonly partitions?: string
-  readonly config: string[]
-  readonly deleteConfig: string[]
+  readonly partitions?: number
+  readonly config?: readonly (readonly [string, string])[]
+  readonly deleteConfig?: readonly string[]
 }
 
 async function alter(name: string, flags: AlterFlags): Promise<void> {
   const changes = [
-    ...Object.entries(keyValues(flags.config, '--config')).map(([key, value]) => ({ name: key, value })),
-    ...flags.deleteConfig.map(key => ({ name: key, operation: 'delete' as const })),
+    ...Object.entries(Object.fromEntries(flags.config ?? [])).map(([key, value]) => ({ name: key, value })),
+    ...(flags.deleteConfig ?? []).map(key => ({ name: key, operation: 'delete' as const })),
   ]
   if (flags.partitions === undefined && changes.length === 0) {
     throw new CommandFailure('nothing to alter: say --partitions, --config or --delete-config', ExitCode.usage)
   }
-  const count = flags.partitions === undefined ? undefined : wholeNumber(flags.partitions, '--partitions', 1)
+  const count = flags.partitions
   await withClient(flags, async client => {
     const admin = client.admin()
     if (count !== undefined) only(await admin.createPartitions([{ topic: name, count }]))
