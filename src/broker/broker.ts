@@ -141,7 +141,10 @@ export class Broker {
     })
     this.#storage = createStorage({
       io,
-      faults: new StorageFaultLog(io.log, path => this.#directoryFailed(path)),
+      faults: new StorageFaultLog(io.log, {
+        directoryWritable: () => this.#partitions?.openUnmade(),
+        directoryFailed: path => this.#directoryFailed(path),
+      }),
       limits: {
         scrubBytesPerSecond: this.#config.millraceScrubBytesPerSecond,
         warmBytes: options.warmBytes ?? defaultStorageLimits.warmBytes,
@@ -401,6 +404,9 @@ export class Broker {
       host: this.#partitionHost(),
       logs: this.#logs,
       log,
+      random: this.#io.random,
+      deadlines: this.deadlines,
+      configs: image,
       listener: {
         leads: partition => {
           if (partition.topic === groupTopic) this.#groups!.open(partition)

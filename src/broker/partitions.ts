@@ -1,5 +1,6 @@
 import { assert } from '../base/assert.ts'
 import { ErrorCode } from '../base/error-code.ts'
+import type { Random } from '../base/random.ts'
 import type { Uuid } from '../base/uuid.ts'
 import type { StaticTexts } from '../config/load-config.ts'
 import { topicConfigOf } from '../config/topic-config.ts'
@@ -10,8 +11,10 @@ import { noLeader, type PartitionImage } from '../core/metadata/partition-image.
 import type { LogSink } from '../io/log-sink.ts'
 import type { LogDirectories } from '../storage/log-directories.ts'
 import type { SegmentedLog } from '../storage/segmented-log.ts'
+import type { Deadlines } from './deadlines.ts'
 import { Partition, type PartitionHost, type PartitionState } from './partition.ts'
 import type { PartitionLookup } from './services.ts'
+import { type UnmadePartition, UnmadePartitions } from './unmade-partitions.ts'
 
 /** Told of partitions that this broker begins or ceases to lead. */
 export interface LeadershipListener {
@@ -25,7 +28,11 @@ export interface PartitionsOptions {
   readonly host: Omit<PartitionHost, 'leadershipBegan' | 'leadershipEnded'>
   readonly logs: LogDirectories
   readonly log: LogSink
+  readonly random: Random
+  readonly deadlines: Deadlines
   readonly listener: LeadershipListener
+  /** The settings of topics as they are in force. */
+  readonly configs: ConfigSource
   /** The texts of this broker's settings that are in force. */
   readonly brokerTexts: () => StaticTexts
 }
@@ -45,10 +52,13 @@ export class Partitions implements PartitionLookup {
   readonly #host: PartitionHost
   readonly #byId = new Map<Uuid, LocalTopic>()
   readonly #byName = new Map<string, LocalTopic>()
+  readonly #unmade: UnmadePartitions
 
   constructor(options: PartitionsOptions) {
     this.#options = options
-    const { host, listener } = options
+    const { host, listener, log, random, deadlines } = options
+    const { clock } = host
+    this.#unmade = new UnmadePartitions({ clock, random, deadlines, log, retry: () => this.openUnmade() })
     this.#host = {
       ...host,
       leadershipBegan: partition => listener.leads(partition),
@@ -62,6 +72,14 @@ export class Partitions implements PartitionLookup {
 
   byName(topic: string, index: number): Partition | undefined {
     return this.#byName.get(topic)?.partitions.get(index)
+  }
+
+  absenceById(topicId: Uuid, index: number): ErrorCode {
+    return absence(this.#unmade.byId(topicId, index))
+  }
+
+  absenceByName(topic: string, index: number): ErrorCode {
+    return absence(this.#unmade.byName(topic, index))
   }
 
   *all(): Iterable<Partition> {
@@ -82,6 +100,15 @@ export class Partitions implements PartitionLookup {
       for (const partition of topic.partitions)
         this.#open(topic, { ...partition, leader: noLeader }, image, { mayExist: true })
     }
+    this.#unmade.tell()
+  }
+
+  /** A directory may take now what could not be made before. */
+  openUnmade(): void {
+    for (const unmade of this.#unmade.all()) {
+      if (this.#tryOpen(unmade, this.#options.configs) === undefined) this.#unmade.made(unmade)
+    }
+    this.#unmade.tell()
   }
 
   /** Before the image moves. */
@@ -97,6 +124,7 @@ export class Partitions implements PartitionLookup {
     for (const { resourceType, resourceName } of delta.changedConfigs()) {
       if (resourceType === ResourceType.topic) this.#configure(resourceName, delta)
     }
+    this.#unmade.tell()
   }
 
   /** The settings of the broker have changed, and with them what topics leave to it. */
@@ -106,6 +134,7 @@ export class Partitions implements PartitionLookup {
 
   /** Everybody who waits is told that this broker serves no more. */
   closeAll(): void {
+    this.#unmade.close()
     for (const partition of this.all()) partition.close(ErrorCode.notLeaderOrFollower)
     this.#byId.clear()
     this.#byName.clear()
@@ -119,11 +148,13 @@ export class Partitions implements PartitionLookup {
     const { nodeId } = this.#options
     const isHere = image.replicas.includes(nodeId)
     const open = this.byId(topic.id, image.partition)
+    const unmade = this.#unmade.byId(topic.id, image.partition)
     if (!isHere) {
       if (open !== undefined) this.#remove(topic.id, open, ErrorCode.notLeaderOrFollower)
-    } else if (open === undefined)
-      this.#open(topic, image, configs, { mayExist: before?.replicas.includes(nodeId) ?? false })
-    else this.#update(open, image, configs)
+      if (unmade !== undefined) this.#unmade.delete(unmade)
+    } else if (open !== undefined) this.#update(open, image, configs)
+    else if (unmade !== undefined) unmade.image = image
+    else this.#open(topic, image, configs, { mayExist: before?.replicas.includes(nodeId) ?? false })
   }
 
   /** `mayExist`: it was here before. */
@@ -133,22 +164,28 @@ export class Partitions implements PartitionLookup {
     configs: ConfigSource,
     { mayExist }: { readonly mayExist: boolean },
   ): void {
-    const { nodeId, logs, log: sink } = this.#options
-    if (!image.replicas.includes(nodeId)) return
-    const config = topicConfigOf(configs.config(ResourceType.topic, topic.name), this.#options.brokerTexts())
-    const { name, id: topicId } = topic
-    const created = logs.create({ topic: name, topicId, partition: image.partition, config: config.log, mayExist })
+    if (!image.replicas.includes(this.#options.nodeId)) return
+    const wanted = { topicId: topic.id, topic: topic.name, image, mayExist, directoryId: undefined }
+    const problem = this.#tryOpen(wanted, configs)
+    if (problem !== undefined) this.#unmade.add(wanted, problem)
+  }
+
+  /** Returns why it cannot be. */
+  #tryOpen(wanted: UnmadePartition, configs: ConfigSource): string | undefined {
+    const { topicId, topic, image, mayExist, directoryId } = wanted
+    const { partition: index } = image
+    const config = topicConfigOf(configs.config(ResourceType.topic, topic), this.#options.brokerTexts())
+    const request = { topic, topicId, partition: index, config: config.log, mayExist, directoryId }
+    const created = this.#options.logs.create(request)
     if (created.type === 'refused') {
-      sink.write('error', `${name}-${image.partition} cannot be opened: ${created.message}`, {
-        topic: name,
-        partition: image.partition,
-      })
-      return
+      wanted.directoryId ??= created.begunIn
+      return created.message
     }
     created.log.configure(config.log)
     const partition = new Partition(created.log, stateOf(image, config.minInsyncReplicas), this.#host)
-    this.#localTopic(topicId, name).partitions.set(partition.index, partition)
+    this.#localTopic(topicId, topic).partitions.set(index, partition)
     partition.start()
+    return undefined
   }
 
   #update(partition: Partition, image: PartitionImage, configs: ConfigSource): void {
@@ -167,6 +204,7 @@ export class Partitions implements PartitionLookup {
   }
 
   #delete(topic: TopicImage): void {
+    this.#unmade.deleteTopic(topic.id)
     const local = this.#byId.get(topic.id)
     if (local === undefined) return
     for (const partition of [...local.partitions.values()]) {
@@ -196,6 +234,10 @@ export class Partitions implements PartitionLookup {
     this.#byName.set(name, topic)
     return topic
   }
+}
+
+function absence(unmade: UnmadePartition | undefined): ErrorCode {
+  return unmade === undefined ? ErrorCode.unknownTopicOrPartition : ErrorCode.kafkaStorageError
 }
 
 function stateOf(image: PartitionImage, minInsyncReplicas: number): PartitionState {

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../base/error-code.ts'
 import type { Uuid } from '../base/uuid.ts'
 import type { ConfigLayers } from '../config/describe-config.ts'
 import type { ControllerReply } from '../core/metadata/controller/replies.ts'
@@ -23,6 +24,9 @@ export interface NodeEndpoint {
 export interface PartitionLookup {
   byId(topicId: Uuid, index: number): Partition | undefined
   byName(topic: string, index: number): Partition | undefined
+  /** Why there is none: UNKNOWN_TOPIC_OR_PARTITION, or KAFKA_STORAGE_ERROR while its log cannot be made. */
+  absenceById(topicId: Uuid, index: number): ErrorCode
+  absenceByName(topic: string, index: number): ErrorCode
 }
 
 export interface FeatureView {

@@ -2,14 +2,20 @@ import type { DiskError } from '../io/disk.ts'
 import type { LogSink } from '../io/log-sink.ts'
 import type { Damage, StorageFaults } from '../storage/storage-faults.ts'
 
+/** Acts on what becomes of log directories. */
+export interface DirectoryListener {
+  directoryWritable(): void
+  directoryFailed(path: string): void
+}
+
 /** Says what storage finds, one line each, with what to do about it. */
 export class StorageFaultLog implements StorageFaults {
   readonly #log: LogSink
-  readonly #directoryFailed: (path: string) => void
+  readonly #told: DirectoryListener
 
-  constructor(log: LogSink, directoryFailed: (path: string) => void) {
+  constructor(log: LogSink, told: DirectoryListener) {
     this.#log = log
-    this.#directoryFailed = directoryFailed
+    this.#told = told
   }
 
   damaged({ path, position, length, offset, reason }: Damage): void {
@@ -41,6 +47,7 @@ export class StorageFaultLog implements StorageFaults {
 
   directoryWritable(path: string): void {
     this.#log.write('info', `log directory ${path} can be written again`, { path })
+    this.#told.directoryWritable()
   }
 
   directoryFailed(path: string, error: DiskError): void {
@@ -51,6 +58,6 @@ export class StorageFaultLog implements StorageFaults {
         ...{ path, code: error.code },
       },
     )
-    this.#directoryFailed(path)
+    this.#told.directoryFailed(path)
   }
 }

@@ -64,7 +64,13 @@ export interface NewPartition {
 
 export type CreateResult =
   | { readonly type: 'created'; readonly log: SegmentedLog }
-  | { readonly type: 'refused'; readonly errorCode: ErrorCode; readonly message: string }
+  | {
+      readonly type: 'refused'
+      readonly errorCode: ErrorCode
+      readonly message: string
+      /** This directory may have a part of it already: it must not be made in another. */
+      readonly begunIn?: Uuid
+    }
 
 /** All logs of a broker, in all its log directories. */
 export class LogDirectories {
@@ -136,7 +142,8 @@ export class LogDirectories {
     } catch (error) {
       assert(error instanceof DiskError, 'a disk throws disk errors only')
       directory.writeFailed(error)
-      return refused(ErrorCode.kafkaStorageError, error.message)
+      const begunIn = this.#context.disk.status(path) === undefined ? undefined : directory.id
+      return { type: 'refused', errorCode: ErrorCode.kafkaStorageError, message: error.message, begunIn }
     }
     const loaded = newLog(this.#context, { topicId, topic, partition, path, config })
     const log = new SegmentedLog(this.#context, directory, loaded)

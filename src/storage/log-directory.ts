@@ -3,9 +3,9 @@ import type { Uuid } from '../base/uuid.ts'
 import type { OffsetCheckpointEntry } from '../core/log/checkpoint-text.ts'
 import { partitionDirectoryName } from '../core/log/file-names.ts'
 import type { Timer } from '../io/clock.ts'
-import type { DiskError } from '../io/disk.ts'
+import { DiskError } from '../io/disk.ts'
 import { CheckpointWriter } from './checkpoint-writer.ts'
-import type { OffsetCheckpointName } from './directory-files.ts'
+import { metaPropertiesFileName, type OffsetCheckpointName } from './directory-files.ts'
 import { SharedTask } from './shared-task.ts'
 import type { StorageContext } from './storage-context.ts'
 
@@ -182,13 +182,23 @@ export class LogDirectory implements DirectoryOfLog {
   async #lookForRoom(): Promise<void> {
     const free = await this.#context.disk.freeBytes(this.path).catch(() => 0)
     if (this.#state !== 'full') return
-    if (free < minFreeBytes) {
+    if (free < minFreeBytes || !this.#canOpenFiles()) {
       this.after(retryMs, () => this.#lookForRoom())
       return
     }
     assert(this.#state === 'full', 'only a full directory becomes writable again')
     this.#state = 'online'
     this.#context.faults.directoryWritable(this.path)
+  }
+
+  #canOpenFiles(): boolean {
+    try {
+      this.#context.disk.open(`${this.path}/${metaPropertiesFileName}`, 'read').release()
+      return true
+    } catch (error) {
+      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      return error.code !== 'tooManyOpenFiles'
+    }
   }
 }
 

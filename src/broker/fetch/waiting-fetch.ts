@@ -11,7 +11,7 @@ const noBytes = Buffer.alloc(0)
 export interface FetchResult {
   readonly wanted: FetchPartition
   readonly errorCode: ErrorCode
-  /** This broker does not have the partition. */
+  /** This broker does not have the partition, nor should it. */
   readonly isAbsent: boolean
   readonly highWatermark: number
   readonly lastStableOffset: number
@@ -168,7 +168,9 @@ export class WaitingFetch implements PartitionWatcher {
   #read(wanted: FetchPartition): FetchResult | Promise<FetchResult> {
     const partition = this.#source.find(wanted)
     if (partition === undefined) {
-      return { ...failed(wanted, this.#source.absence(wanted)), isAbsent: true, abortedTransactions: [] }
+      const errorCode = this.#source.absence(wanted)
+      if (errorCode === ErrorCode.kafkaStorageError) return failed(wanted, errorCode)
+      return { ...failed(wanted, errorCode), isAbsent: true, abortedTransactions: [] }
     }
     const refused = checkLeader(wanted, partition)
     if (refused !== undefined) return refused

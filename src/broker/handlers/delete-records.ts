@@ -55,7 +55,7 @@ async function deleteRecords(
 ): Promise<{ errorCode: ErrorCode; lowWatermark: number }> {
   const refused = (errorCode: ErrorCode) => ({ errorCode, lowWatermark: -1 })
   const partition = services.partitions.byName(topic, index)
-  if (partition === undefined) return refused(ErrorCode.unknownTopicOrPartition)
+  if (partition === undefined) return refused(services.partitions.absenceByName(topic, index))
   if (isInternalTopic(topic)) return refused(ErrorCode.invalidTopicException)
   const notLeading = leaderError(partition, -1)
   if (notLeading !== ErrorCode.none) return refused(notLeading)

@@ -47,10 +47,11 @@ function handleFetch(services: BrokerServices, request: Request): void {
         usesTopicIds
           ? services.partitions.byId(partition.topicId, partition.index)
           : services.partitions.byName(partition.topic, partition.index),
-      absence: ({ topicId }) =>
-        usesTopicIds && services.cluster.topicById(topicId) === undefined
-          ? ErrorCode.unknownTopicId
-          : ErrorCode.unknownTopicOrPartition,
+      absence: ({ topicId, topic, index }) => {
+        if (!usesTopicIds) return services.partitions.absenceByName(topic, index)
+        if (services.cluster.topicById(topicId) === undefined) return ErrorCode.unknownTopicId
+        return services.partitions.absenceById(topicId, index)
+      },
     },
     results => answer(services, request, asked, context, absentLast(results)),
   )

@@ -96,7 +96,9 @@ async function find(
   readCommitted: boolean,
 ): Promise<Result> {
   const partition = services.partitions.byName(name, asked.partitionIndex)
-  if (partition === undefined) return failure(asked, ErrorCode.unknownTopicOrPartition)
+  if (partition === undefined) {
+    return failure(asked, services.partitions.absenceByName(name, asked.partitionIndex))
+  }
   // Only -1 stands for "none" here; any other negative epoch is a former one, unlike in Fetch.
   if (asked.currentLeaderEpoch < -1) return failure(asked, ErrorCode.fencedLeaderEpoch)
   const refused = leaderError(partition, asked.currentLeaderEpoch)

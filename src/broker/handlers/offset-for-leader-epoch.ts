@@ -26,7 +26,9 @@ function handleOffsetForLeaderEpoch(services: BrokerServices, request: Request):
     partitions: partitions.map(({ partition: index, currentLeaderEpoch, leaderEpoch }) => {
       const partition = services.partitions.byName(topic, index)
       const errorCode =
-        partition === undefined ? ErrorCode.unknownTopicOrPartition : leaderError(partition, currentLeaderEpoch)
+        partition === undefined
+          ? services.partitions.absenceByName(topic, index)
+          : leaderError(partition, currentLeaderEpoch)
       if (partition === undefined || errorCode !== ErrorCode.none) {
         return { errorCode, partition: index, leaderEpoch: -1, endOffset: -1 }
       }

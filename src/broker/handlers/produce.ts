@@ -84,14 +84,24 @@ function begin(services: BrokerServices, topic: { name: string; topicId: string 
     ? services.partitions.byId(topic.topicId, index)
     : services.partitions.byName(topic.name, index)
   if (partition === undefined) {
-    const isUnknownId = usesIds && services.cluster.topicById(topic.topicId) === undefined
-    decide(item, isUnknownId ? ErrorCode.unknownTopicId : ErrorCode.unknownTopicOrPartition)
+    decide(item, absenceOf(services, topic, index, usesIds))
   } else if (isInternalTopic(partition.topic) && request.clientId !== adminClientId) {
     decide(item, ErrorCode.invalidTopicException, `Cannot append to internal topic ${partition.topic}`)
   } else {
     services.metrics.produceRequest(partition.topic)
     partition.produce(item)
   }
+}
+
+function absenceOf(
+  services: BrokerServices,
+  { name, topicId }: { readonly name: string; readonly topicId: string },
+  index: number,
+  usesIds: boolean,
+): ErrorCode {
+  if (!usesIds) return services.partitions.absenceByName(name, index)
+  if (services.cluster.topicById(topicId) === undefined) return ErrorCode.unknownTopicId
+  return services.partitions.absenceById(topicId, index)
 }
 
 /** What is wrong with the request whatever partition it is for. */

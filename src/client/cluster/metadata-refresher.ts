@@ -1,5 +1,5 @@
+import type { Backoff } from '../../base/backoff.ts'
 import type { Clock, Timer } from '../../io/clock.ts'
-import type { Backoff } from './backoff.ts'
 import type { Closing } from './waiting.ts'
 
 /** Someone who waits for an update that began after he asked. */

@@ -1,3 +1,4 @@
+import { Backoff } from '../../base/backoff.ts'
 import { type BrokerChannel, connectChannel } from '../../channel/broker-channel.ts'
 import { ChannelError } from '../../channel/channel-error.ts'
 import type { ChannelOptions } from '../../channel/channel-options.ts'
@@ -6,7 +7,6 @@ import { Writer } from '../../protocol/writer.ts'
 import type { ClientIo } from '../client-io.ts'
 import type { ClientConfig } from '../client-options.ts'
 import { closedError, MillraceError } from '../millrace-error.ts'
-import { Backoff } from './backoff.ts'
 import { type Closing, sleep, within } from './waiting.ts'
 
 /** Requests of one connection that are on the wire or wait for that; more are refused and tried again. */

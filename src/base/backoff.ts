@@ -1,4 +1,4 @@
-import type { Random } from '../../base/random.ts'
+import type { Random } from './random.ts'
 
 /** How long to wait after so many failures in a row: doubled each time, up to a limit, and varied by a fifth. */
 export class Backoff {
