@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ErrorCode } from '../base/error-code.ts'
-import type { DiskErrorCode } from '../io/disk.ts'
+import { DiskError, type DiskErrorCode } from '../io/disk.ts'
 import type { DiskOperation } from '../simulator/io/disk-faults.ts'
 import { append, batchOf, Host, onHost, readAll, tryAppend, written } from './fixture.test.ts'
 import type { SegmentedLog } from './segmented-log.ts'
@@ -79,6 +79,19 @@ describe('a disk without room', () => {
 })
 
 describe('a disk that fails', () => {
+  test('when the log start is saved goes offline, and the start stays', () =>
+    onHost({ config }, async host => {
+      const log = await host.openLog()
+      append(log, { count: 5 })
+      await written(host, log)
+      log.moveHighWatermark(5)
+      await log.flush()
+      host.node.disk.faults.failNext('sync', 'io')
+      await assert.rejects(log.moveLogStart(3), DiskError)
+      assert.equal(log.logStartOffset, 0)
+      assert.deepEqual([log.isOffline, host.faults.events], [true, ['failed']])
+    }))
+
   for (const code of ['io', 'readOnly'] as const) {
     test(`(${code}) on an append goes offline until the next start`, () =>
       onHost({ config }, async host => {

@@ -55,6 +55,23 @@ describe('a cut', () => {
       assert.equal(log.logEndOffset, 30)
     }))
 
+  test('ends the wait of a flush for what it takes away', () =>
+    onHost({}, async host => {
+      const log = await host.openLog()
+      append(log)
+      await written(host, log)
+      await log.flush()
+      append(log, { count: 9 })
+      await written(host, log)
+      const { disk } = host.node
+      disk.stall(5000)
+      const flushed = log.flush()
+      disk.faults.stalledUntilUs = 0
+      await log.truncate({ endOffset: 1 })
+      await flushed
+      assert.equal(log.flushedOffset, 1)
+    }))
+
   test('above the end takes epochs only that wrote nothing', () =>
     onHost({ config }, async host => {
       const log = await host.openLog()

@@ -123,14 +123,16 @@ export class LogTrimmer {
 
   /**
    * The log is synced up to its start first: a power cut must not leave a log that ends below it. Then the start is saved, and
-   * only then does it move for readers.
+   * only then does it move for readers. Rejects with `DiskError`, of which the directory has been told.
    */
   async moveLogStart(offset: number): Promise<void> {
     const state = this.#state
     assert(offset <= state.highWatermark, 'the log does not begin above the high watermark')
     state.plannedLogStart = Math.max(state.plannedLogStart, offset)
     if (offset > state.flushedOffset) await this.#flusher.flush()
-    await state.directory.saveLogStarts()
+    await state.directory.saveLogStarts().catch(error => {
+      throw state.failed(error)
+    })
     if (offset <= state.highWatermark) this.#moveStart(offset)
   }
 

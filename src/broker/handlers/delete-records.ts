@@ -1,4 +1,5 @@
 import { ErrorCode } from '../../base/error-code.ts'
+import { DiskError } from '../../io/disk.ts'
 import { decode } from '../../protocol/codec.ts'
 import {
   type DeleteRecordsRequest,
@@ -9,6 +10,7 @@ import { answerLater } from '../answer-later.ts'
 import type { ApiHandler } from '../api-handler.ts'
 import { leaderError } from '../leader-check.ts'
 import type { Request } from '../network/request.ts'
+import type { Partition } from '../partition.ts'
 import type { BrokerServices } from '../services.ts'
 import { isInternalTopic } from '../topic-names.ts'
 
@@ -64,7 +66,20 @@ async function deleteRecords(
   if (log.config.isCompacted && !log.config.isDeleted) return refused(ErrorCode.policyViolation)
   const target = offset === upToHighWatermark ? log.highWatermark : offset
   if (target < 0 || target > log.highWatermark) return refused(ErrorCode.offsetOutOfRange)
-  if (target > log.logStartOffset) await log.moveLogStart(target)
-  if (log.isOffline) return refused(ErrorCode.kafkaStorageError)
+  const isMoved = target <= log.logStartOffset || (await moveLogStart(partition, target))
+  // The topic may have been deleted meanwhile.
+  if (services.partitions.byName(topic, index) !== partition) return refused(ErrorCode.unknownTopicOrPartition)
+  if (!isMoved || log.isOffline) return refused(ErrorCode.kafkaStorageError)
   return { errorCode: ErrorCode.none, lowWatermark: log.logStartOffset }
+}
+
+/** False when the disk refused it. */
+async function moveLogStart({ log }: Partition, offset: number): Promise<boolean> {
+  try {
+    await log.moveLogStart(offset)
+    return true
+  } catch (error) {
+    if (!(error instanceof DiskError)) throw error
+    return false
+  }
 }
