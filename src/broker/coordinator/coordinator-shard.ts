@@ -1,4 +1,6 @@
+import { Backoff } from '../../base/backoff.ts'
 import type { ErrorCode } from '../../base/error-code.ts'
+import type { Random } from '../../base/random.ts'
 import { type RunnerOptions, StateMachineRunner } from '../../core/state-machine/runner.ts'
 import type { CommandBase } from '../../core/state-machine/state-machine.ts'
 import type { Clock } from '../../io/clock.ts'
@@ -12,6 +14,8 @@ import { PartitionReplicatedLog } from './partition-replicated-log.ts'
 /** Replay lets others run after this long. */
 const sliceMs = 5
 const readBytes = 1 << 20
+/** A load that has failed is tried again. What is damaged may be mended by the operator, and a disk may come back. */
+const loadRetry = { firstMs: 1000, maxMs: 60_000 }
 
 type MachineOptions<Command extends CommandBase, Rec, Soft, Reply, Effect, View> = Omit<
   RunnerOptions<Command, Rec, Soft, Reply, Effect, View>,
@@ -21,6 +25,7 @@ type MachineOptions<Command extends CommandBase, Rec, Soft, Reply, Effect, View>
 export interface CoordinatorShardOptions<Command extends CommandBase, Rec, Soft, Reply, Effect, View> {
   readonly partition: Partition
   readonly clock: Clock
+  readonly random: Random
   readonly deadlines: Deadlines
   readonly log: LogSink
   readonly machine: MachineOptions<Command, Rec, Soft, Reply, Effect, View>
@@ -42,18 +47,24 @@ export class CoordinatorShard<Command extends CommandBase, Rec, Soft, Reply, Eff
   #deadline: Deadline | undefined
   /** Counts loads: a replay that goes on after its load was given up notices. */
   #load = 0
+  /** Loads that have failed since the last one that did not. */
+  #failedLoads = 0
+  readonly #backoff: Backoff
+  #reload: Deadline | undefined
   #isClosed = false
 
   constructor(options: CoordinatorShardOptions<Command, Rec, Soft, Reply, Effect, View>) {
     this.#options = options
-    const { partition, log } = options
+    const { partition, log, random } = options
+    this.#backoff = new Backoff(random, loadRetry)
     this.#runner = new StateMachineRunner({
       ...options.machine,
       log: new PartitionReplicatedLog(partition),
       reload: () => this.load(),
       unknownRecordType: type => {
-        const where = `${partition.topic}-${partition.index}`
-        log.write('warn', `${where}: records of type ${type} are kept but not understood by this version`, { type })
+        log.write('warn', `${this.#name}: records of type ${type} are kept but not understood by this version`, {
+          type,
+        })
       },
     })
     partition.follow(this)
@@ -67,19 +78,36 @@ export class CoordinatorShard<Command extends CommandBase, Rec, Soft, Reply, Eff
     return this.#runner.inspect()
   }
 
-  /** Replays the log. Commands are answered COORDINATOR_LOAD_IN_PROGRESS meanwhile. */
+  /** Replays the log, and again until that succeeds. Commands are answered COORDINATOR_LOAD_IN_PROGRESS meanwhile. */
   load(): void {
     if (this.#isClosed || this.#runner.state !== 'unloaded' || !this.#options.partition.isLeader) return
+    this.#reload?.cancel()
     this.#runner.startLoading()
+    this.#startReplay()
+  }
+
+  #startReplay(): void {
     const load = ++this.#load
     this.#replay(load).catch(error => {
-      if (load !== this.#load) return
-      const { partition, log } = this.#options
-      log.write('error', `${partition.topic}-${partition.index} cannot be loaded: ${String(error?.message ?? error)}`, {
-        error,
-      })
-      this.#runner.unload()
+      if (load === this.#load) this.#loadFailed(error)
     })
+  }
+
+  #loadFailed(error: unknown): void {
+    const { clock, deadlines, log } = this.#options
+    const reason = error instanceof Error ? error.message : String(error)
+    const delayMs = this.#backoff.delayMs(++this.#failedLoads)
+    const text = `${this.#name} cannot be loaded: ${reason}. Its groups wait; it is tried again`
+    if (this.#failedLoads === 1) log.write('error', text, { error })
+    // What was replayed is of no use: the next try begins anew.
+    this.#runner.unload()
+    this.#runner.startLoading()
+    this.#reload = deadlines.add(clock.now().monotonicMs + delayMs, () => this.#startReplay())
+  }
+
+  get #name(): string {
+    const { topic, index } = this.#options.partition
+    return `${topic}-${index}`
   }
 
   /** Returns what the command was refused with, if it was; whoever waits has been answered so too. */
@@ -107,6 +135,8 @@ export class CoordinatorShard<Command extends CommandBase, Rec, Soft, Reply, Eff
 
   leadershipLost(): void {
     this.#load++
+    this.#failedLoads = 0
+    this.#reload?.cancel()
     this.#runner.unload()
     this.#arm()
   }
@@ -134,6 +164,8 @@ export class CoordinatorShard<Command extends CommandBase, Rec, Soft, Reply, Eff
       if (bytes.length === 0) await clock.yieldTurn()
     }
     if (load !== this.#load) return
+    if (this.#failedLoads > 0) this.#options.log.write('info', `${this.#name} loaded at last`)
+    this.#failedLoads = 0
     this.#runner.loaded(clock.now(), this.#options.view())
     this.#options.loaded?.()
     this.#arm()

@@ -92,6 +92,7 @@ export class GroupCoordinator {
     >({
       partition,
       clock,
+      random,
       deadlines,
       log,
       view: () => topics,
