@@ -13,8 +13,10 @@ export class SharedTask {
 
   /** Settles as a run does that began after this call. */
   run(): Promise<void> {
+    // The next run may be about to begin although none is running: it is not begun beside another.
+    if (this.#next !== undefined) return this.#next
     if (this.#running === undefined) return this.#start()
-    this.#next ??= this.#running
+    this.#next = this.#running
       .catch(() => undefined)
       .then(() => {
         this.#next = undefined
