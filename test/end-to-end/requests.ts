@@ -72,18 +72,20 @@ export interface FetchOptions {
   readonly sessionId?: number
   readonly sessionEpoch?: number
   readonly currentLeaderEpoch?: number
+  /** Since version 12. */
+  readonly lastFetchedEpoch?: number
   readonly isolationLevel?: number
 }
 
 export function fetchBody(places: readonly Place[], options: FetchOptions = {}) {
   const { version = 12, offset = 0, maxWaitMs = 0, minBytes = 1, maxBytes = 50_000_000, sessionEpoch = -1 } = options
   const partition = { fetchOffset: offset, partitionMaxBytes: options.partitionMaxBytes ?? 1_000_000 }
-  const { sessionId = 0, isolationLevel = 0, currentLeaderEpoch = -1 } = options
+  const { sessionId = 0, isolationLevel = 0, currentLeaderEpoch = -1, lastFetchedEpoch = -1 } = options
   return {
     ...{ maxWaitMs, minBytes, maxBytes, isolationLevel, sessionId, sessionEpoch },
     topics: places.map(({ topic, topicId = zeroUuid, partition: index = 0 }) => ({
       ...(version >= firstVersionWithIds ? { topicId } : { topic }),
-      partitions: [{ ...partition, partition: index, currentLeaderEpoch }],
+      partitions: [{ ...partition, partition: index, currentLeaderEpoch, lastFetchedEpoch }],
     })),
   }
 }

@@ -176,6 +176,7 @@ export class WaitingFetch implements PartitionWatcher {
     if (refused !== undefined) return refused
     const { log } = partition
     const diverging = divergence(wanted, partition)
+    if (diverging === 'unknown') return failed(wanted, ErrorCode.offsetOutOfRange)
     if (diverging !== undefined) return { ...empty(wanted, partition, ErrorCode.none), divergingEpoch: diverging }
     const limit = log[this.#parameters.isolation]
     if (wanted.fetchOffset < log.logStartOffset || wanted.fetchOffset > log.logEndOffset) {
@@ -264,11 +265,17 @@ function checkLeader(wanted: FetchPartition, partition: Partition): FetchResult 
   return tellsLeader ? { ...result, currentLeader: { leaderId, leaderEpoch } } : result
 }
 
-/** KIP-595: the fetcher's last epoch ends earlier here than where it fetches from, so it must truncate first. */
-function divergence(wanted: FetchPartition, { log }: Partition): { epoch: number; endOffset: number } | undefined {
-  if (wanted.lastFetchedEpoch < 0) return undefined
-  const end = log.endOffsetForEpoch(wanted.lastFetchedEpoch)
-  if (end.leaderEpoch < 0 || end.endOffset < 0) return undefined
-  if (end.leaderEpoch === wanted.lastFetchedEpoch && end.endOffset >= wanted.fetchOffset) return undefined
-  return { epoch: end.leaderEpoch, endOffset: end.endOffset }
+/**
+ * KIP-595: the fetcher's last epoch ends earlier here than where it fetches from, so it must truncate first. `unknown`: the
+ * epoch is newer than all here, or what it fetches is gone; it must begin at what is left.
+ */
+function divergence(
+  { lastFetchedEpoch, fetchOffset }: FetchPartition,
+  { log }: Partition,
+): { epoch: number; endOffset: number } | 'unknown' | undefined {
+  if (lastFetchedEpoch < 0) return undefined
+  const { leaderEpoch, endOffset } = log.endOffsetForEpoch(lastFetchedEpoch)
+  if (leaderEpoch < 0 || endOffset < 0 || fetchOffset < log.logStartOffset) return 'unknown'
+  if (leaderEpoch === lastFetchedEpoch && endOffset >= fetchOffset) return undefined
+  return { epoch: leaderEpoch, endOffset }
 }

@@ -285,6 +285,25 @@ export const recordScenarios: Scenarios = {
     for (const minBytes of [-1, 0, 1]) await fetched(side, `at least ${minBytes}`, [place], { minBytes })
     await fetched(side, 'the same twice', [place, place])
   },
+  'Fetch: the epoch that was fetched last': async side => {
+    const place = await filled(side, 'diverging')
+    const empty = await side.createTopic('diverging-empty')
+    await side.ask('delete', api.deleteRecords, 2, {
+      topics: [{ name: place.topic, partitions: [{ partitionIndex: 0, offset: 3 }] }],
+      timeoutMs: 5000,
+    })
+    for (const version of range(12, 18)) {
+      for (const lastFetchedEpoch of [-2, -1, 0, 1, 100]) {
+        const label = `v${version}: epoch ${lastFetchedEpoch}`
+        for (const offset of [-1, 0, 2, 3, 6, 7, 100])
+          await fetched(side, `${label} at ${offset}`, [place], { version, offset, lastFetchedEpoch })
+        const options = { version, offset: 4, lastFetchedEpoch, currentLeaderEpoch: 1 }
+        await fetched(side, `${label}, and a newer leader epoch`, [place], options)
+        await fetched(side, `${label} of an empty log`, [empty], { version, lastFetchedEpoch })
+        await fetched(side, `${label} beyond an empty log`, [empty], { version, offset: 1, lastFetchedEpoch })
+      }
+    }
+  },
   'Fetch: limits over several partitions': async side => {
     const { topic, topicId } = await side.createTopic('several', { partitions: 3 })
     const places = [0, 1, 2].map(partition => ({ topic, topicId, partition }))
