@@ -76,6 +76,20 @@ describe('a process crash', () => {
     assert.ok(lengths.some(length => length < 65 && length > 5 && length % 10 !== 5))
   })
 
+  test('leaves what was in flight for the next process to sync', async () => {
+    await forSeeds(30, async setting => {
+      const { world, node } = setting
+      const file = await world.finish(syncedFile(setting, 'done.'))
+      file.append([Buffer.from('in flight.')], () => assert.fail('nobody is there to hear it'))
+      node.crash('kill')
+      const found = String(contentAfter(node))
+      const again = node.start().disk.open('/d/log', 'append')
+      await world.finish(again.sync())
+      node.crash('power')
+      assert.equal(String(contentAfter(node)), found)
+    })
+  })
+
   test('drops locks, timers and everything else that the dead process waited for', async () => {
     const world = new World({ seed: 4 })
     const node = world.addNode('node')
