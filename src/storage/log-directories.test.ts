@@ -202,6 +202,36 @@ describe('a deleted log', () => {
         assert.deepEqual(host.faults.damage, [])
       }))
 
+  test('leaves nothing to a new one of its name, also when its checkpoints were just being written', async () => {
+    for (let seed = 0; seed < 150; seed++) {
+      await onHost({ seed }, async host => {
+        const some = host.world.random('when')
+        host.directories = await host.open()
+        append(host.log(), { count: 9 })
+        await written(host, host.log())
+        await host.log().flush()
+        host.log().moveHighWatermark(9)
+        const ignored = () => undefined
+        void host.log().moveLogStart(9).catch(ignored)
+        void host.directories.directories[0].saveRecoveryPoints()
+        await host.world.sleep(some.below(14))
+        host.directories.delete(host.log())
+        const { config } = host
+        const created = host.directories.create({ topic: 'topic', topicId: otherTopicId, partition: 0, config })
+        assert.ok(created.type === 'created')
+        append(created.log, { count: 3 })
+        await written(host, created.log)
+        void created.log.flush().catch(ignored)
+        await host.world.sleep(some.below(12))
+        host.node.crash('kill')
+        await host.open()
+        const again = host.directories.get(otherTopicId, 0)
+        assert.deepEqual([again?.logStartOffset, again?.logEndOffset], [0, 3], `seed ${seed}`)
+        assert.deepEqual([host.faults.damage, host.faults.events], [[], []], `seed ${seed}`)
+      })
+    }
+  })
+
   test('whose directory a full disk keeps from being renamed keeps its name until there is room', () =>
     onHost({}, async host => {
       const log = await host.openLog()
