@@ -94,6 +94,7 @@ export class Broker {
   readonly fetchSessions: FetchSessions
   readonly #storage: StorageContext
   #claims: readonly ClaimedDirectory[] = []
+  #unclaimed: readonly string[] = []
   #clusterId = ''
   #metadataLog: MetadataLog | undefined
   #metadata: MetadataNode | undefined
@@ -227,6 +228,7 @@ export class Broker {
       formatsEmpty: this.#options.formatsEmptyDirectories,
     })
     this.#claims = opened.claims
+    this.#unclaimed = opened.failed
     this.#clusterId = opened.clusterId
     await this.#startMetadata()
     // Without the metadata of the cluster every partition would look like one that is not ours.
@@ -370,6 +372,7 @@ export class Broker {
     const config = this.#config
     this.#logs = await LogDirectories.open(this.#storage, {
       directories: this.#claims,
+      unclaimed: this.#unclaimed,
       configOf: topic => topicConfigOf(image.config(ResourceType.topic, topic), this.#effectiveTexts).log,
       isStray: at => !Partitions.belongsHere(image, config.nodeId, at),
       intervals: {

@@ -121,6 +121,16 @@ describe('partitions', () => {
       assert.equal(host.log(0).logEndOffset, 1)
     }))
 
+  test('that may lie in a directory that could not even be claimed are not made anew elsewhere', () =>
+    onHost({}, async host => {
+      host.directories = await host.open({ unclaimed: ['/other'] })
+      const request = { topic: 'topic', topicId, partition: 0, config: host.config }
+      const created = host.directories.create({ ...request, mayExist: true })
+      assert.ok(created.type === 'refused' && created.errorCode === ErrorCode.kafkaStorageError)
+      assert.match(created.message, /\/other/)
+      assert.equal(host.directories.create({ ...request, partition: 1 }).type, 'created', 'it was never there')
+    }))
+
   test('that the cluster does not know are set aside, not removed', () =>
     onHost({}, async host => {
       append(await host.openLog())

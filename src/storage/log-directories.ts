@@ -17,6 +17,8 @@ import type { StorageContext } from './storage-context.ts'
 
 export interface OpenOptions {
   readonly directories: readonly ClaimedDirectory[]
+  /** Paths of directories of this node that failed before they could be claimed. */
+  readonly unclaimed?: readonly string[]
   /** The settings of a topic's logs, as they are known when the logs are opened. */
   readonly configOf: (topic: string) => LogConfig
   /** The cluster does not know the partition, or not here: its directory is set aside under the suffix `-stray`. */
@@ -78,8 +80,7 @@ export class LogDirectories {
   readonly #claims: readonly ClaimedDirectory[]
   readonly #logs = new Map<string, SegmentedLog>()
   readonly #unopened: UnopenedPartition[] = []
-  /** Failed before all of it was opened: nobody knows what else lies there. */
-  readonly #unread: LogDirectory[] = []
+  readonly #unread: string[]
   readonly #timers = new Set<Timer>()
   readonly #unsynced: SegmentedLog[] = []
   /** Names of deleted logs whose directories could not be renamed yet. */
@@ -87,19 +88,20 @@ export class LogDirectories {
   #syncing = 0
   #isClosed = false
 
-  private constructor(context: StorageContext, claims: readonly ClaimedDirectory[]) {
+  private constructor(context: StorageContext, { directories, unclaimed = [] }: OpenOptions) {
     this.#context = context
-    this.#claims = claims
+    this.#claims = directories
+    this.#unread = [...unclaimed]
   }
 
   /** Opens every partition that the directories hold. A directory that fails meanwhile is offline; the others open. */
   static async open(context: StorageContext, options: OpenOptions): Promise<LogDirectories> {
-    const opened = new LogDirectories(context, options.directories)
+    const opened = new LogDirectories(context, options)
     for (const claim of options.directories) {
       const loaded = await loadDirectory(context, claim, options)
       for (const log of loaded.logs) opened.#logs.set(keyOf(log.topicId, log.partition), log)
       opened.#unopened.push(...loaded.unopened)
-      if (claim.directory.isOffline) opened.#unread.push(claim.directory)
+      if (claim.directory.isOffline) opened.#unread.push(claim.directory.path)
     }
     opened.#startTimers({ ...defaultIntervals, ...options.intervals })
     return opened
@@ -118,6 +120,11 @@ export class LogDirectories {
     return this.#unopened
   }
 
+  /** Paths of directories that failed before all of them was opened: nobody knows what else lies there. */
+  get unread(): readonly string[] {
+    return this.#unread
+  }
+
   get(topicId: Uuid, partition: number): SegmentedLog | undefined {
     return this.#logs.get(keyOf(topicId, partition))
   }
@@ -130,7 +137,7 @@ export class LogDirectories {
     if (present !== undefined) return { type: 'created', log: present }
     const [unread] = this.#unread
     if (request.mayExist === true && unread !== undefined)
-      return refused(ErrorCode.kafkaStorageError, `it may lie in ${unread.path}, which could not be read`)
+      return refused(ErrorCode.kafkaStorageError, `it may lie in ${unread}, which could not be read`)
     const directory = this.#choose(request.directoryId)
     if (directory === undefined) return refused(ErrorCode.kafkaStorageError, 'no log directory can be written')
     const name = partitionDirectoryName(topic, partition)

@@ -80,7 +80,13 @@ export class BrokerMetricsSource implements MetricsSource {
   }
 
   logDirectories(): readonly { readonly path: string; readonly isOffline: boolean }[] {
-    return this.#broker.logs.directories.map(({ path, isOffline }) => ({ path, isOffline }))
+    const { directories, unread } = this.#broker.logs
+    const claimed = new Set(directories.map(({ path }) => path))
+    const unclaimed = unread.filter(path => !claimed.has(path))
+    return [
+      ...directories.map(({ path, isOffline }) => ({ path, isOffline })),
+      ...unclaimed.map(path => ({ path, isOffline: true })),
+    ]
   }
 
   controller(): ReturnType<MetricsSource['controller']> {

@@ -76,7 +76,8 @@ export class Ledger {
   /** A new process runs: everything that had to survive is there. */
   started(broker: Broker): void {
     const { image } = broker.metadata
-    const hasOffline = broker.logs.directories.some(directory => directory.isOffline)
+    const { unread, directories } = broker.logs
+    const hasOffline = unread.length > 0 || directories.some(directory => directory.isOffline)
     for (const [key, holding] of this.#holdings) {
       const { topic, topicId, partition, wasPowerCut } = holding
       if (image.topicById(topicId) === undefined) {

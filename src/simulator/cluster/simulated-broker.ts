@@ -142,7 +142,8 @@ export class SimulatedBroker {
 
   /** Whether it works with what is left of its log directories, which lasts until it is started again. */
   get hasOfflineDirectory(): boolean {
-    return this.broker?.logs.directories.some(directory => directory.isOffline) ?? false
+    const logs = this.broker?.logs
+    return logs !== undefined && (logs.unread.length > 0 || logs.directories.some(directory => directory.isOffline))
   }
 
   /** A directory is given up only when its disk has failed (I49). */
