@@ -29,7 +29,10 @@ export async function pickPartition(at: Workplace): Promise<PartitionTarget | un
   return topic && { topic, partition: at.random.below(topic.partitionCount) }
 }
 
+/** Every client comes to an end soon after it is asked to. */
+const maxThinkMs = 20_000
+
 /** A pause of a client, mostly short. */
 export function think(at: Workplace, typicalMs: number): Promise<void> {
-  return at.client.sleep(at.random.delayUs(typicalMs * 1000) / 1000)
+  return at.client.sleep(Math.min(maxThinkMs, at.random.delayUs(typicalMs * 1000) / 1000))
 }
