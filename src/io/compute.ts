@@ -1,3 +1,10 @@
+import type {
+  FilterBatchesJob,
+  FilterBatchesResult,
+  IndexKeysJob,
+  IndexKeysResult,
+} from '../records/compaction/contract.ts'
+
 /**
  * Work that is bounded but too long for the loop. Inputs are not changed and must stay valid until the answer.
  * `codec` is Kafka's number: 1 gzip, 2 snappy, 3 lz4, 4 zstd.
@@ -23,4 +30,10 @@ export type ComputeResult =
 /** Runs jobs off the loop, a bounded number at a time, first come first served. Never rejects. */
 export interface Compute {
   run(job: ComputeJob): Promise<ComputeResult>
+  /**
+   * The jobs of compaction run one at a time, in their order. They take memory over and give it back: see
+   * `records/compaction/contract.ts`.
+   */
+  indexKeys(job: IndexKeysJob): Promise<IndexKeysResult>
+  filterBatches(job: FilterBatchesJob): Promise<FilterBatchesResult>
 }
