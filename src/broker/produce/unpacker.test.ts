@@ -7,7 +7,7 @@ import { LargeBatchCheck } from '../../records/large-batch-check.ts'
 import { Unpacker } from './unpacker.ts'
 
 /** Ends its jobs when it is told to. */
-class HandCompute implements Compute {
+class HandCompute implements Pick<Compute, 'run'> {
   readonly running: { readonly job: ComputeJob; end(result: ComputeResult): void }[] = []
 
   run(job: ComputeJob): Promise<ComputeResult> {
@@ -15,7 +15,7 @@ class HandCompute implements Compute {
   }
 }
 
-function unpackerOf(compute: Compute, failed: (error: Error) => void = assert.ifError) {
+function unpackerOf(compute: Pick<Compute, 'run'>, failed: (error: Error) => void = assert.ifError) {
   const clock = { yieldTurn: () => Promise.resolve() } as Clock
   return new Unpacker({ compute, clock, roomBytes: 100, failed })
 }

@@ -20,7 +20,7 @@ interface Job {
 }
 
 export interface UnpackerOptions {
-  readonly compute: Compute
+  readonly compute: Pick<Compute, 'run'>
   readonly clock: Clock
   /** How much all batches together may become that are unpacked at a time; one always may. */
   readonly roomBytes: number

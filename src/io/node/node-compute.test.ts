@@ -3,8 +3,7 @@ import { NodeCompute } from './node-compute.ts'
 import { Slots } from './slots.ts'
 import { TurnQueue } from './turn-queue.ts'
 
-computeConformance('the real one', () => ({
-  subject: new NodeCompute(new Slots(2), new TurnQueue()),
-  run: body => body(),
-  dispose: async () => undefined,
-}))
+computeConformance('the real one', () => {
+  const compute = new NodeCompute(new Slots(2), new TurnQueue())
+  return { subject: compute, run: body => body(), dispose: () => compute.close() }
+})

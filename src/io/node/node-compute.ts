@@ -1,13 +1,24 @@
 import { pbkdf2 } from 'node:crypto'
+import type {
+  FilterBatchesJob,
+  FilterBatchesResult,
+  IndexKeysJob,
+  IndexKeysResult,
+} from '../../records/compaction/contract.ts'
 import { compressOffLoop, decompressOffLoop } from '../../records/compression/off-loop.ts'
 import type { Compute, ComputeJob, ComputeResult } from '../compute.ts'
+import { CompactionThread } from './compaction-thread.ts'
 import type { Slots } from './slots.ts'
 import type { TurnQueue } from './turn-queue.ts'
 
-/** Computes in Node's thread pool, or in slices between turns where the pool has no function for it. */
+/**
+ * Computes in Node's thread pool, or in slices between turns where the pool has no function for it; compacts in a thread of
+ * its own.
+ */
 export class NodeCompute implements Compute {
   readonly #slots: Slots
   readonly #yieldTurn: () => Promise<void>
+  readonly #compaction = new CompactionThread()
 
   constructor(slots: Slots, turns: TurnQueue) {
     this.#slots = slots
@@ -24,6 +35,19 @@ export class NodeCompute implements Compute {
         this.#carryOut(job).then(finish, error => finish(refusal(error)))
       })
     })
+  }
+
+  indexKeys(job: IndexKeysJob): Promise<IndexKeysResult> {
+    return this.#compaction.run(job) as Promise<IndexKeysResult>
+  }
+
+  filterBatches(job: FilterBatchesJob): Promise<FilterBatchesResult> {
+    return this.#compaction.run(job) as Promise<FilterBatchesResult>
+  }
+
+  /** Ends the thread, if there is one. It would not outlive the process, and ends by itself when it has nothing to do. */
+  close(): Promise<void> {
+    return this.#compaction.close()
   }
 
   async #carryOut(job: ComputeJob): Promise<ComputeResult> {

@@ -1,9 +1,13 @@
 import { assert } from '../../base/assert.ts'
+import { KeyHash } from './key-hash.ts'
 
 /** What an entry takes: 16 bytes of hash, 8 of offset. */
 export const offsetMapEntryBytes = 24
 /** Before the entries: what the map knows of itself. */
 const headerBytes = 64
+const headerWords = headerBytes / 4
+const entryWords = offsetMapEntryBytes / 4
+const twoTo32 = 0x1_0000_0000
 /** Positions in the header, in words of 32 bits. */
 const slotsWord = 0
 const entriesWord = 1
@@ -31,23 +35,25 @@ export function offsetMapBytes({ maxBytes, loadFactor, maxKeys }: OffsetMapSize)
 }
 
 /** An empty map of so many bytes (see `offsetMapBytes`). Its memory is touched only as keys come. */
-export function createOffsetMap(options: {
-  readonly bytes: number
-  readonly loadFactor: number
-  readonly seed: OffsetMapSeed
-}): SharedArrayBuffer {
+export function createOffsetMap(options: MapOptions & { readonly bytes: number }): SharedArrayBuffer {
   const map = new SharedArrayBuffer(options.bytes)
-  clearOffsetMap(map, options)
+  writeHeader(map, options)
   return map
 }
 
 /** Makes a map empty again, with another seed. */
-export function clearOffsetMap(
-  map: SharedArrayBuffer,
-  { loadFactor, seed }: { readonly loadFactor: number; readonly seed: OffsetMapSeed },
-): void {
-  const words = new Int32Array(map)
-  words.fill(0)
+export function clearOffsetMap(map: SharedArrayBuffer, options: MapOptions): void {
+  new Int32Array(map).fill(0)
+  writeHeader(map, options)
+}
+
+interface MapOptions {
+  readonly loadFactor: number
+  readonly seed: OffsetMapSeed
+}
+
+function writeHeader(map: SharedArrayBuffer, { loadFactor, seed }: MapOptions): void {
+  const words = new Int32Array(map, 0, headerWords)
   const slots = Math.floor((map.byteLength - headerBytes) / offsetMapEntryBytes)
   words[slotsWord] = slots
   // One entry stays free, so that a search for a key that is not there ends.
@@ -57,6 +63,90 @@ export function clearOffsetMap(
 
 /** How full the map is, for metrics. */
 export function offsetMapUsage(map: SharedArrayBuffer): { readonly entries: number; readonly maxEntries: number } {
-  const words = new Int32Array(map, 0, headerBytes / 4)
+  const words = new Int32Array(map, 0, headerWords)
   return { entries: words[entriesWord], maxEntries: words[maxEntriesWord] }
+}
+
+/**
+ * The view of a map that a job works with: open addressing, an entry found from the first word of the hash on. An entry is
+ * the four words of the hash and the offset, low word first; a first word of 0 is an entry that is free.
+ *
+ * It takes and gives offsets by the hundred: so the processor has several of these reads, most of which miss its caches, under
+ * way at a time.
+ */
+export class OffsetMap {
+  readonly keyHash: KeyHash
+  readonly #words: Int32Array
+  readonly #slots: number
+
+  constructor(map: SharedArrayBuffer) {
+    this.#words = new Int32Array(map)
+    this.#slots = this.#words[slotsWord]
+    assert(this.#slots >= 2, 'a map has been made with room')
+    const seed = this.#words.subarray(seedWord, seedWord + 4)
+    this.keyHash = new KeyHash([seed[0], seed[1], seed[2], seed[3]])
+  }
+
+  /**
+   * Notes `baseOffset` + `deltas[i]` for the hash at `hashes[4 * i]`, in order, so that a later one of a key takes the place of
+   * one before. The answer is how many were noted before the map was full. As in Kafka, then a key that is in it is not noted
+   * either.
+   */
+  put(hashes: Int32Array, baseOffset: number, deltas: Int32Array, count: number): number {
+    const words = this.#words
+    const slots = this.#slots
+    const maxEntries = words[maxEntriesWord]
+    let entries = words[entriesWord]
+    let index = 0
+    for (; index < count && entries < maxEntries; index++) {
+      const h0 = hashes[index * 4] || 1
+      const h1 = hashes[index * 4 + 1]
+      const h2 = hashes[index * 4 + 2]
+      const h3 = hashes[index * 4 + 3]
+      let slot = Math.floor(((h0 >>> 0) * slots) / twoTo32)
+      let at = headerWords + slot * entryWords
+      for (let word = words[at]; word !== 0; word = words[at]) {
+        if (word === h0 && words[at + 1] === h1 && words[at + 2] === h2 && words[at + 3] === h3) break
+        slot = slot + 1 === slots ? 0 : slot + 1
+        at = headerWords + slot * entryWords
+      }
+      if (words[at] === 0) {
+        words[at] = h0
+        words[at + 1] = h1
+        words[at + 2] = h2
+        words[at + 3] = h3
+        entries++
+      }
+      const offset = baseOffset + deltas[index]
+      const high = Math.floor(offset / twoTo32)
+      words[at + 4] = (offset - high * twoTo32) | 0
+      words[at + 5] = high
+    }
+    words[entriesWord] = entries
+    return index
+  }
+
+  /** For each hash the offset that was noted last, or -1, to `found`. */
+  find(hashes: Int32Array, count: number, found: Float64Array): void {
+    const words = this.#words
+    const slots = this.#slots
+    for (let index = 0; index < count; index++) {
+      const h0 = hashes[index * 4] || 1
+      const h1 = hashes[index * 4 + 1]
+      const h2 = hashes[index * 4 + 2]
+      const h3 = hashes[index * 4 + 3]
+      let slot = Math.floor(((h0 >>> 0) * slots) / twoTo32)
+      let at = headerWords + slot * entryWords
+      let offset = -1
+      for (let word = words[at]; word !== 0; word = words[at]) {
+        if (word === h0 && words[at + 1] === h1 && words[at + 2] === h2 && words[at + 3] === h3) {
+          offset = words[at + 5] * twoTo32 + (words[at + 4] >>> 0)
+          break
+        }
+        slot = slot + 1 === slots ? 0 : slot + 1
+        at = headerWords + slot * entryWords
+      }
+      found[index] = offset
+    }
+  }
 }

@@ -1,0 +1,127 @@
+import { Worker } from 'node:worker_threads'
+import type { CompactionJob, FailedJob } from '../../records/compaction/contract.ts'
+import type { WorkerAnswer } from './compaction-worker.ts'
+import { asSent, memoryOf } from './passed-memory.ts'
+
+/** How long a thread without a job stays. */
+const idleMs = 5000
+
+interface Waiting {
+  readonly job: CompactionJob
+  answer(result: WorkerAnswer): void
+}
+
+/**
+ * Runs jobs of compaction in a thread of their own, one at a time, in their order. The thread begins with the first job and ends
+ * some seconds after the last. It keeps the process alive only while it works. When it dies, its job fails, and the next job
+ * gets a new one.
+ */
+export class CompactionThread {
+  readonly #file: URL
+  #worker: Worker | undefined
+  #running: Waiting | undefined
+  readonly #waiting: Waiting[] = []
+  #idleTimer: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  /** `file` is another program for the thread, for tests. */
+  constructor(file = workerFile()) {
+    this.#file = file
+  }
+
+  run(job: CompactionJob): Promise<WorkerAnswer> {
+    return new Promise(answer => {
+      this.#waiting.push({ job, answer })
+      this.#runNext()
+    })
+  }
+
+  /** Ends the thread. Jobs that are not done fail, and all that come later. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#end('the thread was closed')
+    this.#runNext()
+  }
+
+  #runNext(): void {
+    if (this.#running !== undefined) return
+    const next = this.#waiting.shift()
+    if (next === undefined) return
+    if (this.#isClosed) {
+      next.answer(failed('the thread was closed'))
+      return this.#runNext()
+    }
+    clearTimeout(this.#idleTimer)
+    this.#running = next
+    this.#worker ??= this.#start()
+    const worker = this.#worker
+    worker.ref()
+    try {
+      worker.postMessage(next.job, memoryOf(next.job))
+    } catch (error) {
+      this.#finish(failed(textOf(error)))
+    }
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#file, { execArgv: threadFlags(), name: 'compaction' })
+    worker.on('message', (answer: WorkerAnswer) => this.#finish(asSent(answer)))
+    worker.on('error', error => this.#died(worker, textOf(error)))
+    worker.on('messageerror', error => this.#died(worker, textOf(error)))
+    worker.on('exit', code => this.#died(worker, `the thread ended with code ${code}`))
+    return worker
+  }
+
+  #finish(answer: WorkerAnswer): void {
+    const done = this.#running
+    this.#running = undefined
+    done?.answer(answer)
+    this.#runNext()
+    if (this.#running === undefined) this.#rest()
+  }
+
+  #rest(): void {
+    this.#worker?.unref()
+    clearTimeout(this.#idleTimer)
+    this.#idleTimer = setTimeout(() => void this.#end('the thread had nothing to do'), idleMs)
+    this.#idleTimer.unref()
+  }
+
+  /** An error is followed by the exit of the same thread, when another one may run already. */
+  #died(worker: Worker, reason: string): void {
+    if (worker !== this.#worker) return
+    this.#worker = undefined
+    void worker.terminate()
+    this.#finish(failed(reason))
+  }
+
+  async #end(reason: string): Promise<void> {
+    clearTimeout(this.#idleTimer)
+    const worker = this.#worker
+    if (worker === undefined) return
+    this.#worker = undefined
+    const ending = worker.terminate()
+    if (this.#running !== undefined) this.#finish(failed(reason))
+    clearTimeout(this.#idleTimer)
+    await ending
+  }
+}
+
+/** Beside this file, with the same ending: TypeScript in the repository, JavaScript where it is installed. */
+function workerFile(): URL {
+  const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+  return new URL(`compaction-worker.${ending}`, import.meta.url)
+}
+
+/** Of the process's own flags only those that say how a file is read: others may be for the main thread only. */
+function threadFlags(): string[] {
+  return process.execArgv.filter(flag => /^--(experimental-strip-types|disable-warning|no-warnings)/.test(flag))
+}
+
+function failed(reason: string): FailedJob {
+  return { type: 'failed', reason }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,25 @@
+import { parentPort } from 'node:worker_threads'
+import { assert } from '../../base/assert.ts'
+import { CompactionJobs } from '../../records/compaction/compaction-jobs.ts'
+import type { CompactionJob, FilterBatchesResult, IndexKeysResult } from '../../records/compaction/contract.ts'
+import { asSent, memoryOf } from './passed-memory.ts'
+
+/** What a `CompactionThread` runs: one job after the other, each answered by one message. */
+export type WorkerAnswer = IndexKeysResult | FilterBatchesResult
+
+assert(parentPort !== null, 'this file is what a worker thread begins with')
+const port = parentPort
+const jobs = new CompactionJobs()
+
+port.on('message', (job: CompactionJob) => {
+  const answer = answerTo(job)
+  port.postMessage(answer, memoryOf(answer))
+})
+
+function answerTo(job: CompactionJob): WorkerAnswer {
+  try {
+    return jobs.run(asSent(job))
+  } catch (error) {
+    return { type: 'failed', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+  }
+}
