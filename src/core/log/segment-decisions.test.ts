@@ -47,6 +47,16 @@ describe('a batch begins a new segment', () => {
     assert.equal(rolls({ batchMaxTimestamp: 1951n, jitterMs: 50 }), true)
   })
 
+  test('when it is later than max.compaction.lag.ms, in a compacted log', () => {
+    const at = { ...question, batchMaxTimestamp: 1101n }
+    const lag = { ...config, maxCompactionLagMs: 100 }
+    assert.equal(mustRoll(at, lag), false)
+    assert.equal(mustRoll(at, { ...lag, isCompacted: true }), true)
+    assert.equal(mustRoll(at, { ...lag, isCompacted: true, maxCompactionLagMs: 101 }), false)
+    assert.equal(mustRoll(at, { ...lag, isCompacted: true, maxCompactionLagMs: 0 }), false)
+    assert.equal(mustRoll({ ...at, batchMaxTimestamp: 2001n }, { ...config, isCompacted: true }), true)
+  })
+
   test('when the segment is old and its first batch had no timestamp', () => {
     assert.equal(rolls({ firstTimestamp: -1n, batchMaxTimestamp: 9_999_999n }), false)
     assert.equal(rolls({ firstTimestamp: -1n, wallMs: 6001 }), true)

@@ -29,8 +29,13 @@ export function mustRoll(question: RollQuestion, config: LogConfig): boolean {
   return (
     question.sizeBytes + question.batchBytes > config.segmentBytes ||
     isIndexFull(question, config.segmentIndexBytes) ||
-    ageMs(question) > config.segmentMs - question.jitterMs
+    ageMs(question) > maxSegmentMs(config) - question.jitterMs
   )
+}
+
+/** At what age a segment ends. A compacted log is cleaned in time only when what is to be cleaned is no longer active. */
+function maxSegmentMs({ isCompacted, segmentMs, maxCompactionLagMs }: LogConfig): number {
+  return isCompacted && maxCompactionLagMs > 0 ? Math.min(segmentMs, maxCompactionLagMs) : segmentMs
 }
 
 /** The time index keeps its last slot for the entry that is written when the segment ends. */
