@@ -3,8 +3,14 @@ import type { CompactionJob, FailedJob } from '../../records/compaction/contract
 import type { WorkerAnswer } from './compaction-worker.ts'
 import { asSent, memoryOf } from './passed-memory.ts'
 
-/** How long a thread without a job stays. */
-const idleMs = 5000
+const defaultIdleMs = 5000
+
+export interface CompactionThreadOptions {
+  /** The program of the thread. */
+  readonly file?: URL
+  /** How long a thread without a job stays. */
+  readonly idleMs?: number
+}
 
 interface Waiting {
   readonly job: CompactionJob
@@ -18,15 +24,20 @@ interface Waiting {
  */
 export class CompactionThread {
   readonly #file: URL
+  readonly #idleMs: number
   #worker: Worker | undefined
   #running: Waiting | undefined
   readonly #waiting: Waiting[] = []
   #idleTimer: NodeJS.Timeout | undefined
   #isClosed = false
 
-  /** `file` is another program for the thread, for tests. */
-  constructor(file = workerFile()) {
+  constructor({ file = workerFile(), idleMs = defaultIdleMs }: CompactionThreadOptions = {}) {
     this.#file = file
+    this.#idleMs = idleMs
+  }
+
+  get isRunning(): boolean {
+    return this.#worker !== undefined
   }
 
   run(job: CompactionJob): Promise<WorkerAnswer> {
@@ -83,7 +94,7 @@ export class CompactionThread {
   #rest(): void {
     this.#worker?.unref()
     clearTimeout(this.#idleTimer)
-    this.#idleTimer = setTimeout(() => void this.#end('the thread had nothing to do'), idleMs)
+    this.#idleTimer = setTimeout(() => void this.#end('the thread had nothing to do'), this.#idleMs)
     this.#idleTimer.unref()
   }
 

@@ -71,11 +71,13 @@ export function offsetMapUsage(map: SharedArrayBuffer): { readonly entries: numb
  * The view of a map that a job works with: open addressing, an entry found from the first word of the hash on. An entry is
  * the four words of the hash and the offset, low word first; a first word of 0 is an entry that is free.
  *
- * It takes and gives offsets by the hundred: so the processor has several of these reads, most of which miss its caches, under
+ * It takes and gives offsets by the hundred, so that many of the reads, most of which miss the processor's caches, are under
  * way at a time.
  */
 export class OffsetMap {
   readonly keyHash: KeyHash
+  /** What was read ahead: without a use of it the reads would be left out. */
+  touched = 0
   readonly #words: Int32Array
   readonly #slots: number
 
@@ -93,6 +95,7 @@ export class OffsetMap {
    * either.
    */
   put(hashes: Int32Array, baseOffset: number, deltas: Int32Array, count: number): number {
+    this.#touch(hashes, count)
     const words = this.#words
     const slots = this.#slots
     const maxEntries = words[maxEntriesWord]
@@ -128,6 +131,7 @@ export class OffsetMap {
 
   /** For each hash the offset that was noted last, or -1, to `found`. */
   find(hashes: Int32Array, count: number, found: Float64Array): void {
+    this.#touch(hashes, count)
     const words = this.#words
     const slots = this.#slots
     for (let index = 0; index < count; index++) {
@@ -148,5 +152,21 @@ export class OffsetMap {
       }
       found[index] = offset
     }
+  }
+
+  /**
+   * Reads where each search will begin, so that it is in the caches by then. In a loop without branches the reads do not wait
+   * for one another, as those of a search do: putting and finding take two thirds of the time.
+   */
+  #touch(hashes: Int32Array, count: number): void {
+    const words = this.#words
+    const slots = this.#slots
+    let touched = 0
+    for (let index = 0; index < count; index++) {
+      const slot = Math.floor(((hashes[index * 4] >>> 0) * slots) / twoTo32)
+      const at = headerWords + slot * entryWords
+      touched ^= words[at] ^ words[at + 5]
+    }
+    this.touched = touched
   }
 }

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { SeededRandom } from '../seeded-random.ts'
+import { clearOffsetMap, createOffsetMap, OffsetMap, offsetMapBytes, offsetMapUsage } from './offset-map.ts'
+
+const options = { loadFactor: 0.75, seed: [1, 2, 3, 4] as const }
+
+/** Hashes as the map gets them, from any numbers. */
+function hashes(...numbers: number[]): Int32Array {
+  return new Int32Array(numbers.flatMap(number => [Math.imul(number, 0x9e3779b1), number, 0, 7]))
+}
+
+function find(map: OffsetMap, ...numbers: number[]): number[] {
+  const found = new Float64Array(numbers.length)
+  map.find(hashes(...numbers), numbers.length, found)
+  return [...found]
+}
+
+test('a map is as large as what can come needs, and no larger than it may be', () => {
+  assert.equal(offsetMapBytes({ maxBytes: 1_000_000, loadFactor: 0.5, maxKeys: 100 }), 64 + 24 * 201)
+  assert.equal(offsetMapBytes({ maxBytes: 1000, loadFactor: 0.5, maxKeys: 1e12 }), 64 + 24 * 39)
+  assert.equal(offsetMapBytes({ maxBytes: 0, loadFactor: 1, maxKeys: 0 }), 64 + 24 * 2)
+  for (const maxKeys of [1, 2, 3, 10, 1000, 12345]) {
+    for (const loadFactor of [0.1, 0.75, 0.9, 1]) {
+      const bytes = offsetMapBytes({ maxBytes: 1e9, loadFactor, maxKeys })
+      assert.ok(offsetMapUsage(createOffsetMap({ bytes, ...options, loadFactor })).maxEntries >= maxKeys)
+    }
+  }
+})
+
+test('the last offset of a key is found, also beyond 2^32, and no offset of another', () => {
+  const map = new OffsetMap(createOffsetMap({ bytes: 1000, ...options }))
+  const base = 2 ** 52 + 2 ** 32 - 2
+  assert.equal(map.put(hashes(1, 2, 1, 3), base, new Int32Array([0, 1, 2, 3]), 4), 4)
+  assert.deepEqual(find(map, 1, 2, 3, 4), [base + 2, base + 1, base + 3, -1])
+  map.put(hashes(2), 5, new Int32Array([0]), 1)
+  assert.deepEqual(find(map, 2), [5])
+})
+
+test('hashes that differ in one word only are different keys', () => {
+  const map = new OffsetMap(createOffsetMap({ bytes: 1000, ...options }))
+  const words = [9, 9, 9, 9]
+  for (let word = 0; word < 4; word++) {
+    map.put(new Int32Array(words.with(word, 8)), word, new Int32Array(1), 1)
+  }
+  const found = new Float64Array(5)
+  map.find(new Int32Array([8, 9, 9, 9, 9, 8, 9, 9, 9, 9, 8, 9, 9, 9, 9, 8, 9, 9, 9, 9]), 5, found)
+  assert.deepEqual([...found], [0, 1, 2, 3, -1])
+})
+
+test('a full map says how many it took, and keeps what it has', () => {
+  const memory = createOffsetMap({ bytes: 64 + 24 * 8, ...options })
+  const map = new OffsetMap(memory)
+  const deltas = new Int32Array(10).map((_, index) => index)
+  assert.equal(map.put(hashes(1, 2, 3, 1, 2, 4, 5, 6, 7, 8), 100, deltas, 10), 8)
+  assert.deepEqual(offsetMapUsage(memory), { entries: 6, maxEntries: 6 })
+  assert.equal(map.put(hashes(1), 200, deltas, 1), 0)
+  assert.deepEqual(find(map, 1, 2, 3, 4, 5, 6, 7), [103, 104, 102, 105, 106, 107, -1])
+})
+
+test('a map can be filled to all but one of its entries, and every search ends', () => {
+  const memory = createOffsetMap({ bytes: 64 + 24 * 50, loadFactor: 1, seed: [0, 0, 0, 0] })
+  const map = new OffsetMap(memory)
+  // All but the first want the last place, and go on from the first.
+  const words = new Int32Array(4 * 60)
+  for (let index = 1; index < 60; index++) words.set([-1, index, 0, 0], 4 * index)
+  assert.equal(
+    map.put(
+      words,
+      0,
+      new Int32Array(60).map((_, index) => index),
+      60,
+    ),
+    49,
+  )
+  const found = new Float64Array(60)
+  map.find(words, 60, found)
+  assert.deepEqual(
+    [...found],
+    [...found.keys()].map(index => (index < 49 ? index : -1)),
+  )
+})
+
+test('a cleared map is empty', () => {
+  const memory = createOffsetMap({ bytes: 1000, ...options })
+  new OffsetMap(memory).put(hashes(1), 3, new Int32Array(1), 1)
+  clearOffsetMap(memory, { ...options, seed: [5, 6, 7, 8] })
+  assert.equal(offsetMapUsage(memory).entries, 0)
+  assert.deepEqual(find(new OffsetMap(memory), 1), [-1])
+})
+
+test('a map has what a Map has', () => {
+  const random = new SeededRandom(1)
+  for (let round = 0; round < 20; round++) {
+    const memory = createOffsetMap({ bytes: 64 + 24 * (2 + random.below(3000)), ...options, loadFactor: 0.9 })
+    const map = new OffsetMap(memory)
+    const expected = new Map<number, number>()
+    for (let offset = 0; offset < 5000; offset++) {
+      const number = random.below(4000)
+      if (map.put(hashes(number), offset, new Int32Array(1), 1) === 0) break
+      expected.set(number, offset)
+    }
+    assert.equal(offsetMapUsage(memory).entries, expected.size)
+    const numbers = Array.from({ length: 4000 }, (_, index) => index)
+    assert.deepEqual(
+      find(map, ...numbers),
+      numbers.map(number => expected.get(number) ?? -1),
+    )
+  }
+})
