@@ -93,7 +93,7 @@ test('a process ends while its thread rests, and not before its job is done', as
     const [{ CompactionThread }, { createOffsetMap }] = [await import(${imports[0]}), await import(${imports[1]})]
     const map = createOffsetMap({ bytes: 1000, loadFactor: 0.5, seed: [1, 2, 3, 4] })
     const job = { type: 'indexKeys', map, batches: Buffer.allocUnsafeSlow(100).fill(0), followingBytes: 0,
-      transactions: { upcoming: [], aborting: [], committing: [] }, maxUncompressedBytes: 1, fromOffset: 0, mapEndOffset: 0 }
+      transactions: { upcoming: new SharedArrayBuffer(0), begun: 0, aborting: [], committing: [] }, maxUncompressedBytes: 1, fromOffset: 0, mapEndOffset: 0 }
     new CompactionThread({ idleMs: 60_000 }).run(job).then(({ type }) => console.log(type))`
   const flags = ['--input-type=module', '--eval', text]
   const { stdout, stderr } = await promisify(execFile)(process.execPath, flags, { timeout: 30_000 })

@@ -1,7 +1,7 @@
 import { isTransactional, readBaseOffset, readLastOffset, readProducerId, readRecordCount } from '../batch.ts'
 import { ControlType, readControlType, readTransactionMarker } from '../control.ts'
 import { RecordReader } from '../record.ts'
-import type { AbortedTransaction, TransactionState } from './transaction-state.ts'
+import { type AbortedTransaction, countOf, firstOffsetAt, readAt, type TransactionState } from './transaction-state.ts'
 
 interface Aborting {
   readonly transaction: AbortedTransaction
@@ -10,21 +10,25 @@ interface Aborting {
 
 /** Goes through the batches of a log in the order of their offsets and says which belong to transactions that aborted. */
 export class TransactionWalk {
-  readonly #upcoming: readonly AbortedTransaction[]
-  #next = 0
+  readonly #start: TransactionState
+  readonly #upcoming: Float64Array
+  #begun: number
   readonly #aborting: Map<number, Aborting>
   readonly #committing: Set<number>
   readonly #kept: AbortedTransaction[] = []
 
-  constructor({ upcoming, aborting, committing }: TransactionState) {
-    this.#upcoming = upcoming
-    this.#aborting = new Map(aborting.map(one => [one.transaction.producerId, { ...one }]))
-    this.#committing = new Set(committing)
+  constructor(state: TransactionState) {
+    this.#start = state
+    this.#upcoming = new Float64Array(state.upcoming)
+    this.#begun = state.begun
+    this.#aborting = new Map(state.aborting.map(one => [one.transaction.producerId, { ...one }]))
+    this.#committing = new Set(state.committing)
   }
 
   get state(): TransactionState {
     return {
-      upcoming: this.#upcoming.slice(this.#next),
+      upcoming: this.#start.upcoming,
+      begun: this.#begun,
       aborting: [...this.#aborting.values()].map(one => ({ ...one })),
       committing: [...this.#committing],
     }
@@ -79,9 +83,9 @@ export class TransactionWalk {
 
   /** Transactions that begin at or before the offset have begun. */
   #begin(offset: number): void {
-    for (; this.#next < this.#upcoming.length; this.#next++) {
-      const transaction = this.#upcoming[this.#next]
-      if (transaction.firstOffset > offset) break
+    const count = countOf(this.#upcoming)
+    for (; this.#begun < count && firstOffsetAt(this.#upcoming, this.#begun) <= offset; this.#begun++) {
+      const transaction = readAt(this.#upcoming, this.#begun)
       if (this.#abortingAt(transaction.producerId, transaction.firstOffset) !== undefined) continue
       this.#aborting.set(transaction.producerId, { transaction, hasData: false })
     }
