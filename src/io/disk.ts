@@ -103,6 +103,8 @@ export interface Disk {
   readSmallFile(path: string, maxBytes: number): Buffer | undefined
   /** Writes a whole small file under its name, without atomicity or sync. Used for temporary files. */
   writeSmallFile(path: string, bytes: Buffer): void
+  /** Says when the content of a file last changed; for files that take the place of older ones. */
+  setModified(path: string, modifiedWallMs: number): void
   /** Syncs a file by name, for files written by `writeSmallFile`. */
   syncFile(path: string): Promise<void>
   /** Removes a file, or a directory with all that is in it; harmless when it is absent. */

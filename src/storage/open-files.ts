@@ -11,6 +11,8 @@ export interface FileUser {
   lastUse: number
   /** Appends are in flight, or bytes are not synced: a file that is closed then could hide a failed write. */
   readonly mustStayOpen: boolean
+  /** Another file may have the path by now: it is not opened again. */
+  readonly isGone: boolean
   /** Asked when too many files must stay open. */
   syncSoon(): void
 }
@@ -38,6 +40,7 @@ export class OpenFiles {
   use(user: FileUser): DiskFile {
     user.lastUse = ++this.#clock
     if (user.file !== undefined) return user.file
+    if (user.isGone) throw new DiskError('notFound', 'open', user.filePath)
     if (this.#users.size >= this.#trimFrom) this.#trim()
     user.file = this.#open(user.filePath, user.openedFor)
     this.#users.add(user)

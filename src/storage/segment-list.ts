@@ -74,25 +74,42 @@ export class SegmentList {
   removeAfter(segment: Segment): Segment[] {
     const index = this.indexOf(segment)
     assert(index >= 0, 'the segment that stays is one of the log')
-    this.#removals++
-    return this.#segments.splice(index + 1)
+    return this.#takeOut(index + 1, this.#segments.length)
+  }
+
+  /** Puts one segment in the place of some that follow one another. */
+  replace(segments: readonly Segment[], segment: Segment): void {
+    const index = this.indexOf(segments[0])
+    assert(index >= 0, 'segments that are replaced are of the log')
+    assert(index + segments.length < this.#segments.length, 'the active segment is not replaced')
+    assert(
+      segments.every((one, at) => this.#segments[index + at] === one),
+      'segments that are replaced follow one another',
+    )
+    assert(segment.baseOffset === segments[0].baseOffset, 'a segment begins where those did that it replaces')
+    this.#takeOut(index, segments.length, segment)
   }
 
   /** Takes out the oldest segments, but not the active one. */
   removeFirst(count: number): Segment[] {
     assert(count < this.#segments.length, 'a log keeps its active segment')
-    this.#removals++
-    return this.#segments.splice(0, count)
+    return this.#takeOut(0, count)
   }
 
   /** Takes out all and goes on with this one. */
   replaceAll(segment: Segment): Segment[] {
-    this.#removals++
-    return this.#segments.splice(0, this.#segments.length, segment)
+    return this.#takeOut(0, this.#segments.length, segment)
   }
 
   /** Something was cut off the active segment. */
   noteCut(): void {
     this.#removals++
+  }
+
+  #takeOut(index: number, count: number, ...replacements: Segment[]): Segment[] {
+    this.#removals++
+    const taken = this.#segments.splice(index, count, ...replacements)
+    for (const segment of taken) segment.isGone = true
+    return taken
   }
 }

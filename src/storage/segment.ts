@@ -69,6 +69,10 @@ export class Segment implements FileUser, TouchedFile {
   touchedAt: number | undefined = undefined
   /** False until the file is made: a new segment begins in memory, when the one before it may still be written to. */
   isOnDisk: boolean
+  /** Not part of the log any more: another file may have the name of its file. What has it open may go on reading. */
+  isGone = false
+  /** It has taken the place of others, and its files do not have their names yet. */
+  isSwap = false
   /** No batch is appended any more: all segments but the last of a log. */
   isSealed = false
   /** Somebody is making the indexes anew. */
@@ -148,7 +152,8 @@ export class Segment implements FileUser, TouchedFile {
   }
 
   pathOf(kind: SegmentFileKind): string {
-    return `${this.home.path}/${segmentFileName(this.baseOffset, kind)}`
+    const suffix = this.isSwap && kind !== 'snapshot' ? '.swap' : ''
+    return `${this.home.path}/${segmentFileName(this.baseOffset, kind)}${suffix}`
   }
 
   /** Takes in a batch that is appended to the segment: its place, its timestamps and its index entries. */

@@ -194,6 +194,16 @@ function nameConformance(diskTest: DiskTest): void {
     assert.equal(disk.status(`${directory}/file/below`), undefined)
   })
 
+  diskTest('what is said of the time of a change holds until the next one', async ({ disk, directory }) => {
+    disk.writeSmallFile(`${directory}/file`, Buffer.from('12345'))
+    disk.setModified(`${directory}/file`, 1_600_000_000_123)
+    disk.rename(`${directory}/file`, `${directory}/moved`)
+    assert.equal(disk.status(`${directory}/moved`)?.modifiedWallMs, 1_600_000_000_123)
+    disk.writeSmallFile(`${directory}/moved`, Buffer.from('1'))
+    assert.ok((disk.status(`${directory}/moved`)?.modifiedWallMs ?? 0) > 1_600_000_000_123)
+    assertFails(() => disk.setModified(`${directory}/none`, 1_600_000_000_123), 'notFound')
+  })
+
   diskTest('rename replaces a file, moves a directory, and spares a full one', async ({ disk, directory }) => {
     disk.writeSmallFile(`${directory}/old`, Buffer.from('old'))
     disk.writeSmallFile(`${directory}/new`, Buffer.from('new'))

@@ -79,6 +79,11 @@ export class NodeDisk implements Disk {
     orDiskError('write', path, () => fs.writeFileSync(path, bytes))
   }
 
+  setModified(path: string, modifiedWallMs: number): void {
+    const seconds = modifiedWallMs / 1000
+    orDiskError('write', path, () => fs.utimesSync(path, seconds, seconds))
+  }
+
   syncFile(path: string): Promise<void> {
     return this.#sync(path)
   }

@@ -51,10 +51,11 @@ export class AttachedDisk implements Disk {
     if (node === undefined) return undefined
     const isDirectory = node instanceof DirectoryNode
     const modifiedUs = isDirectory ? 0 : node.modifiedUs
+    const said = isDirectory ? undefined : node.saidModifiedWallMs
     return {
       isDirectory,
       sizeBytes: isDirectory ? 0 : node.content.sizeBytes,
-      modifiedWallMs: this.#wallMs(modifiedUs),
+      modifiedWallMs: said ?? this.#wallMs(modifiedUs),
     }
   }
 
@@ -114,6 +115,13 @@ export class AttachedDisk implements Disk {
     this.#disk.changed(node)
     this.#life.scheduler.trace.recordBytes(bytes)
     if (room < bytes.length) throw new DiskError('noSpace', 'write', path)
+  }
+
+  setModified(path: string, modifiedWallMs: number): void {
+    this.#begin('write', path)
+    const node = this.#disk.tree.find(path)
+    if (!(node instanceof FileNode)) throw new DiskError('notFound', 'write', path)
+    node.saidModifiedWallMs = Math.floor(modifiedWallMs)
   }
 
   syncFile(path: string): Promise<void> {

@@ -6,6 +6,8 @@ import type { SeededRandom } from './seeded-random.ts'
 export class FileNode {
   readonly content: FileContent
   modifiedUs: number
+  /** What somebody has said instead; forgotten when the content changes. */
+  saidModifiedWallMs: number | undefined = undefined
   /** Changes of the content that belong to completed calls: what a sync promises to cover. */
   #completedChanges = 0
 
@@ -146,6 +148,7 @@ export class DirectoryTree {
 function copyInto(target: DirectoryNode, source: DirectoryNode): void {
   for (const [name, node] of source.cached) {
     const copied = node instanceof FileNode ? new FileNode(node.modifiedUs, node.content.copy()) : new DirectoryNode()
+    if (node instanceof FileNode && copied instanceof FileNode) copied.saidModifiedWallMs = node.saidModifiedWallMs
     if (node instanceof DirectoryNode && copied instanceof DirectoryNode) copyInto(copied, node)
     target.cached.set(name, copied)
     target.durable.set(name, copied)

@@ -69,6 +69,7 @@ export class SimulatedDisk {
 
   changed(file: FileNode): void {
     file.modifiedUs = this.scheduler.timeUs
+    file.saidModifiedWallMs = undefined
     this.#dirtyFiles.add(file)
     if (this.random.chance(1 / 64)) this.writeBack()
   }
