@@ -60,6 +60,8 @@ export interface DiskFile {
   append(parts: readonly Buffer[], done: (error: DiskError | undefined) => void): void
   /** Reads `length` bytes at `position`, off the loop; shorter only where the file ends. Buffer is the caller's. */
   read(position: number, length: number): Promise<Buffer>
+  /** As `read`, into memory of the caller's that stays valid until the answer: how many bytes were read. */
+  readInto(position: number, target: Buffer): Promise<number>
   /**
    * Reads into `target` at once, for bytes that are known to be in memory (just written, or small files at start-up).
    * Returns how many bytes were read: fewer than `target.length` only where the file ends. Throws `DiskError`.

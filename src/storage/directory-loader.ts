@@ -169,7 +169,7 @@ class DirectoryLoader implements LoadedDirectory {
       isLogStartKnown: this.#logStarts.has(name),
       highWatermark: this.#highWatermarks.get(name) ?? 0,
       cleanEnd: this.#cleanEnds?.get(name),
-      cleanedOffset: this.#cleaned.get(name) ?? 0,
+      cleanedOffset: this.#cleaned.get(name),
       damageFound: damage => this.#context.faults.damaged(damage),
       progress: bytes => {
         this.#recoveredBytes += bytes

@@ -27,6 +27,8 @@ export interface DirectoryLog {
   /** Not above what is synced: after a power cut the log must not end below its start. */
   readonly durableLogStart: number
   readonly highWatermark: number
+  /** Below it the log is compacted; undefined when it never was. */
+  readonly cleanedOffset: number | undefined
 }
 
 /** What a log asks of the directory it lies in. */
@@ -44,6 +46,7 @@ export interface DirectoryOfLog {
   syncNames(): Promise<void>
   saveRecoveryPoints(): Promise<void>
   saveLogStarts(): Promise<void>
+  saveCleanedOffsets(): Promise<void>
   /** Does it after this time, unless the directory is given up before. */
   after(delayMs: number, act: () => Promise<void>): void
 }
@@ -58,6 +61,7 @@ export class LogDirectory implements DirectoryOfLog {
   readonly #recoveryPoints: CheckpointWriter
   readonly #logStarts: CheckpointWriter
   readonly #highWatermarks: CheckpointWriter
+  readonly #cleanedOffsets: CheckpointWriter
   readonly #nameSync: SharedTask
   readonly #timers = new Set<Timer>()
   #forgetting: Promise<void> = Promise.resolve()
@@ -69,12 +73,13 @@ export class LogDirectory implements DirectoryOfLog {
     this.path = path
     this.id = id
     this.#nameSync = new SharedTask(() => context.disk.syncDirectory(path))
-    const writer = (name: OffsetCheckpointName, offsetOf: (log: DirectoryLog) => number) => {
+    const writer = (name: OffsetCheckpointName, offsetOf: (log: DirectoryLog) => number | undefined) => {
       return new CheckpointWriter(context.disk, path, name, () => this.#entries(offsetOf))
     }
     this.#recoveryPoints = writer('recovery-point-offset-checkpoint', log => log.recoveryPoint)
     this.#logStarts = writer('log-start-offset-checkpoint', log => log.durableLogStart)
     this.#highWatermarks = writer('replication-offset-checkpoint', log => log.highWatermark)
+    this.#cleanedOffsets = writer('cleaner-offset-checkpoint', log => log.cleanedOffset)
   }
 
   get logs(): ReadonlyMap<string, DirectoryLog> {
@@ -102,7 +107,7 @@ export class LogDirectory implements DirectoryOfLog {
    */
   forget(name: string): void {
     assert(!this.#logs.has(name), 'a log that is there is not forgotten')
-    const checkpoints = [this.#recoveryPoints, this.#logStarts, this.#highWatermarks]
+    const checkpoints = [this.#recoveryPoints, this.#logStarts, this.#highWatermarks, this.#cleanedOffsets]
     const stale = checkpoints.filter(checkpoint => checkpoint.forget(name))
     if (stale.length === 0) return
     const saved = Promise.all([this.#forgetting, ...stale.map(checkpoint => checkpoint.save())]).then(() => undefined)
@@ -123,9 +128,14 @@ export class LogDirectory implements DirectoryOfLog {
     return this.#highWatermarks.save()
   }
 
-  #entries(offsetOf: (log: DirectoryLog) => number): OffsetCheckpointEntry[] {
-    return [...this.#logs.values()].map(log => {
-      return { topic: log.topic, partition: log.partition, offset: offsetOf(log) }
+  saveCleanedOffsets(): Promise<void> {
+    return this.#cleanedOffsets.save()
+  }
+
+  #entries(offsetOf: (log: DirectoryLog) => number | undefined): OffsetCheckpointEntry[] {
+    return [...this.#logs.values()].flatMap(log => {
+      const offset = offsetOf(log)
+      return offset === undefined ? [] : [{ topic: log.topic, partition: log.partition, offset }]
     })
   }
 

@@ -126,6 +126,7 @@ export class LogFlusher {
     const { segments } = this.#state
     if (!this.#state.isNameSynced) await this.#syncNames()
     for (const segment of [...segments.all]) {
+      if (segment.isGone) continue
       const end = segment === target.segment ? target.position : segment.sizeBytes
       if (segment.syncedBytes < end) await this.#syncSegment(segment, end)
       if (segment === target.segment) break

@@ -44,8 +44,8 @@ export interface LoadRequest {
   /** The checkpoint does say where the log starts. */
   readonly isLogStartKnown: boolean
   readonly highWatermark: number
-  /** Below it the cleaner has been at work, also if the topic is not compacted any more. */
-  readonly cleanedOffset: number
+  /** Below it the log was compacted, also if the topic is not compacted any more; undefined when it never was. */
+  readonly cleanedOffset: number | undefined
   /** How a clean shutdown of Millrace left the log; undefined after one of Kafka. */
   readonly cleanEnd: CleanEnd | undefined
   /** Recovery found bytes that cannot be read. */
@@ -69,7 +69,7 @@ export function newLog(
   context: StorageContext,
   { topicId, topic, partition, path, config }: Pick<LoadRequest, 'topicId' | 'topic' | 'partition' | 'path' | 'config'>,
 ): LoadedLog {
-  const home: LogHome = homeOf(path, config, 0)
+  const home: LogHome = homeOf(path, config, undefined)
   const { wallMs } = context.clock.now()
   const segment = new Segment(home, 0, { createdWallMs: wallMs, jitterMs: 0, isOnDisk: true })
   segment.indexes = new SegmentIndexes()
@@ -85,12 +85,13 @@ export function newLog(
     logStartOffset: 0,
     highWatermark: 0,
     recoveryPoint: 0,
+    cleanedOffset: undefined,
     isSettled: false,
   }
 }
 
-function homeOf(path: string, config: LogConfig, cleanedOffset: number): LogHome {
-  const gapsBelow = config.isCompacted ? Number.POSITIVE_INFINITY : cleanedOffset
+function homeOf(path: string, config: LogConfig, cleanedOffset: number | undefined): LogHome {
+  const gapsBelow = config.isCompacted ? Number.POSITIVE_INFINITY : (cleanedOffset ?? 0)
   const { indexIntervalBytes } = config
   return {
     path,
@@ -138,6 +139,7 @@ export async function loadLog(context: StorageContext, request: LoadRequest): Pr
     logStartOffset,
     highWatermark: Math.min(Math.max(request.highWatermark, logStartOffset), logEndOffset),
     recoveryPoint: isKnown ? logEndOffset : Math.min(request.recoveryPoint, logEndOffset),
+    cleanedOffset: request.cleanedOffset === undefined ? undefined : Math.min(request.cleanedOffset, logEndOffset),
     isSettled: isKnown,
   }
 }
@@ -200,6 +202,8 @@ async function completeOperations(context: StorageContext, path: string): Promis
   }
   const plan = planSegments(names, offset => ends.get(offset))
   for (const name of plan.remove) await disk.remove(`${path}/${name}`)
+  // As long as a segment is called `.swap`, the next start knows which others are to go.
+  if (plan.rename.length > 0) await disk.syncDirectory(path)
   for (const { from, to } of plan.rename) disk.rename(`${path}/${from}`, `${path}/${to}`)
   if (plan.rename.length > 0) await disk.syncDirectory(path)
   return plan

@@ -64,6 +64,12 @@ export class LogReader {
     this.#hints.keepOnly(this.#segments, endOffset)
   }
 
+  /** What lies below the offset lies elsewhere now, in a segment that has taken the place of others. */
+  moved(endOffset: number): void {
+    this.tail?.forgetBelow(endOffset)
+    this.#hints.keepOnly(this.#segments, this.#state.nextOffset)
+  }
+
   /** Undefined when the disk has to be asked. */
   #readNow(request: ReadRequest, limitOffset: number): ReadResult | undefined {
     const start = this.#findNow(request.offset)
@@ -167,7 +173,12 @@ export class LogReader {
     try {
       for (let attempt = 0; attempt < maxRetries; attempt++) {
         const removals = this.#segments.removals
-        const found = await this.#readFromDisk(request, limitOffset)
+        const found = await this.#readFromDisk(request, limitOffset).catch(error => {
+          // The file was not found because compaction has put another in its place.
+          if (!(error instanceof DiskError) || removals === this.#segments.removals) throw error
+          if (request.offset < this.#segments.first.baseOffset) throw error
+          return 'again' as const
+        })
         if (found === 'again') continue
         const result = found.type === 'read' ? await this.#throughPool(found) : found
         if (removals === this.#segments.removals) return result
@@ -254,7 +265,7 @@ export class LogReader {
     segment: Segment,
     file: DiskFile,
     from: { position: number; expectedOffset: number | undefined },
-  ): Promise<ReadResult | 'beyond'> {
+  ): Promise<ReadResult | 'beyond' | 'again'> {
     const { request, limitOffset } = reading
     const read = await readCold({
       segment,
@@ -291,7 +302,8 @@ export class LogReader {
     return abortedTransactions(this.#segments, request.offset, end, limitOffset, aborted)
   }
 
-  #damaged(segment: Segment, position: number, offset: number, reason: string): ReadRefusal {
+  #damaged(segment: Segment, position: number, offset: number, reason: string): ReadRefusal | 'again' {
+    if (segment.isGone) return 'again'
     this.#state.damageFound({ path: segment.filePath, position, length: undefined, offset, reason })
     return refused(ErrorCode.corruptMessage)
   }

@@ -1,5 +1,5 @@
 import { type SegmentFileKind, segmentFileName } from '../core/log/file-names.ts'
-import type { LeaderEpochs } from '../core/log/leader-epochs.ts'
+import type { EpochStart, LeaderEpochs } from '../core/log/leader-epochs.ts'
 import { encodeProducerSnapshot } from '../core/log/producer-snapshot.ts'
 import type { ProducerStates } from '../core/log/producer-states.ts'
 import { readBaseOffset, readPartitionLeaderEpoch } from '../records/batch.ts'
@@ -76,7 +76,9 @@ async function recoverSegment(
   const assignEpoch = (bytes: Buffer, at: number) => {
     const leaderEpoch = readPartitionLeaderEpoch(bytes, at)
     if (leaderEpoch < epochs.latestEpoch) dropFalseEpoch(request, segments, epochs, leaderEpoch)
-    epochs.assign({ leaderEpoch, startOffset: readBaseOffset(bytes, at) })
+    const startOffset = readBaseOffset(bytes, at)
+    if (leaderEpoch > epochs.latestEpoch) assignCompacted(segment, epochs, { leaderEpoch, startOffset })
+    epochs.assign({ leaderEpoch, startOffset })
   }
   const { read, damaged } = await readSegment(context, segment, producers, Number.POSITIVE_INFINITY, assignEpoch)
   const gap = findGap(context, segments, segment, read)
@@ -100,6 +102,19 @@ async function recoverSegment(
   segment.sizeBytes = cut.position
   segment.writtenBytes = cut.position
   return true
+}
+
+/**
+ * The first batches of an epoch, or all of them, may have been compacted away. Where epochs began is then known from their
+ * file only; it must not be lost, or a follower would keep what this log never had.
+ */
+function assignCompacted({ home }: Segment, epochs: LeaderEpochs, first: EpochStart): void {
+  if (first.startOffset >= home.gapsBelow) return
+  const latest = epochs.entries.at(-1)
+  for (const known of home.epochs?.entries ?? []) {
+    const isBetween = known.startOffset < first.startOffset && known.startOffset >= (latest?.startOffset ?? 0)
+    if (isBetween && known.leaderEpoch <= first.leaderEpoch) epochs.assign(known)
+  }
 }
 
 /** The last batch of an earlier segment said an epoch that cannot be, since an older one goes on after it. */

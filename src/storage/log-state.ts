@@ -4,6 +4,7 @@ import type { LeaderEpochs } from '../core/log/leader-epochs.ts'
 import type { LogConfig, PartitionLogListener } from '../core/log/partition-log.ts'
 import type { ProducerStates } from '../core/log/producer-states.ts'
 import { DiskError } from '../io/disk.ts'
+import { Exclusive } from './exclusive.ts'
 import type { DirectoryOfLog } from './log-directory.ts'
 import { PositionHints } from './position-hints.ts'
 import type { LogHome } from './segment.ts'
@@ -25,8 +26,18 @@ export interface LoadedLog {
   readonly highWatermark: number
   /** Below it everything is synced, and every sealed segment has its files. */
   readonly recoveryPoint: number
+  /** Below it the log is compacted; undefined when it never was. */
+  readonly cleanedOffset: number | undefined
   /** The files are those of a clean shutdown: they are on disk, all of them, and say what the log is. */
   readonly isSettled: boolean
+}
+
+/** A pass of compaction, as others see it. */
+export interface RunningCompaction {
+  /** It leaves the log as it is, as soon as it can. */
+  stop(reason: string): void
+  /** Resolves when it is over. */
+  readonly ended: Promise<void>
 }
 
 /** Places of damage that are told; a log with more of them has been told of enough. */
@@ -67,6 +78,11 @@ export class LogState {
   logEnd: LogPosition
   flushedOffset: number
   recoveryPoint: number
+  cleanedOffset: number | undefined
+  /** Set while the log is compacted. */
+  compaction: RunningCompaction | undefined = undefined
+  /** Changes of the list of segments that take more than a turn: compaction's swaps, retention and cuts. */
+  readonly changes = new Exclusive()
   /** How often the names of the log's files have changed, and how many of these changes are synced. */
   nameChanges: number
   syncedNameChanges = 0
@@ -104,6 +120,7 @@ export class LogState {
     this.logEnd = this.written
     this.recoveryPoint = loaded.recoveryPoint
     this.flushedOffset = loaded.recoveryPoint
+    this.cleanedOffset = loaded.cleanedOffset
     this.nameChanges = loaded.isSettled ? 0 : 1
     this.isMetadataSynced = loaded.isSettled
     this.isChanged = !loaded.isSettled

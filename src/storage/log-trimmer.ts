@@ -1,5 +1,4 @@
 import { assert } from '../base/assert.ts'
-import { type SegmentFileKind, segmentFileName } from '../core/log/file-names.ts'
 import { countExpired, type RetainedSegment } from '../core/log/retention.ts'
 import { DiskError } from '../io/disk.ts'
 import type { LogAppender } from './log-appender.ts'
@@ -9,9 +8,8 @@ import type { LogState } from './log-state.ts'
 import { producerStatesBefore } from './producer-recovery.ts'
 import { Segment, SegmentIndexes } from './segment.ts'
 import { loadIndexes } from './segment-indexes.ts'
+import { renameToDeleted, unlinkLater } from './segment-removal.ts'
 import { readSegment } from './segment-scan.ts'
-
-const segmentFileKinds: readonly SegmentFileKind[] = ['log', 'index', 'timeindex', 'txnindex', 'snapshot']
 
 /** Takes away from one log: its oldest segments, its newest records, or all of it. */
 export class LogTrimmer {
@@ -35,7 +33,7 @@ export class LogTrimmer {
     if (this.#isRetaining || !this.#state.isUsable) return
     this.#isRetaining = true
     try {
-      await this.#applyRetention(wallMs)
+      await this.#state.changes.run(() => this.#applyRetention(wallMs))
     } catch (error) {
       assert(error instanceof DiskError, 'a disk throws disk errors only')
       if (this.#state.hasFiles) this.#state.directory.writeFailed(error)
@@ -149,9 +147,16 @@ export class LogTrimmer {
   async truncate(endOffset: number): Promise<void> {
     const state = this.#state
     assert(this.#appender.isIdle, 'no append is in flight when a log is cut')
+    state.compaction?.stop('the log is cut')
+    await state.changes.run(() => this.#truncateAlone(endOffset))
+  }
+
+  async #truncateAlone(endOffset: number): Promise<void> {
+    const state = this.#state
+    if (!state.hasFiles) return
     try {
       await this.#flusher.finishSealed()
-      if (endOffset < state.segments.first.baseOffset) return await this.truncateFullyAndStartAt(endOffset)
+      if (endOffset < state.segments.first.baseOffset) return await this.#startAnew(endOffset)
       await this.#truncate(endOffset)
       await this.#saved()
     } catch (error) {
@@ -164,8 +169,7 @@ export class LogTrimmer {
     if (state.epochs.truncateFromEnd(endOffset)) state.areEpochsUnsaved = true
     if (endOffset >= state.nextOffset) return
     // Lower first: a checkpoint above the end of the log would look like records that were lost.
-    state.recoveryPoint = Math.min(state.recoveryPoint, endOffset)
-    await state.directory.saveRecoveryPoints()
+    await this.#lowerCheckpoints(endOffset)
     const segment = state.segments.floor(endOffset)
     const states = await producerStatesBefore(state.context, state.segments, segment)
     // A batch that reaches over the offset goes: the log may end earlier than asked.
@@ -185,12 +189,17 @@ export class LogTrimmer {
   }
 
   async truncateFullyAndStartAt(offset: number): Promise<void> {
-    const state = this.#state
     assert(this.#appender.isIdle, 'no append is in flight when a log is cut')
+    this.#state.compaction?.stop('the log is emptied')
+    await this.#state.changes.run(() => this.#startAnew(offset))
+  }
+
+  async #startAnew(offset: number): Promise<void> {
+    const state = this.#state
+    if (!state.hasFiles) return
     try {
       await this.#flusher.finishSealed()
-      state.recoveryPoint = Math.min(state.recoveryPoint, offset)
-      await state.directory.saveRecoveryPoints()
+      await this.#lowerCheckpoints(offset)
       const { wallMs } = state.context.clock.now()
       const segment = new Segment(state.home, offset, { createdWallMs: wallMs, jitterMs: 0, isOnDisk: false })
       segment.indexes = new SegmentIndexes()
@@ -213,6 +222,16 @@ export class LogTrimmer {
     } catch (error) {
       this.#cutFailed(error)
     }
+  }
+
+  /** What is appended at the offset is neither synced nor compacted, whatever was said of records that lay there. */
+  async #lowerCheckpoints(endOffset: number): Promise<void> {
+    const state = this.#state
+    state.recoveryPoint = Math.min(state.recoveryPoint, endOffset)
+    await state.directory.saveRecoveryPoints()
+    if (state.cleanedOffset === undefined || state.cleanedOffset <= endOffset) return
+    state.cleanedOffset = endOffset
+    await state.directory.saveCleanedOffsets()
   }
 
   /** The log ends with this segment now. */
@@ -250,30 +269,10 @@ export class LogTrimmer {
 
   /** The files get the suffix `.deleted` at once and go when nobody can be reading them any more. */
   async #removeFiles(segments: readonly Segment[]): Promise<void> {
-    const { context, config, home, directory } = this.#state
-    const paths: string[] = []
-    for (const segment of segments) {
-      context.openFiles.close(segment)
-      context.indexCache.forget(segment)
-      for (const kind of segmentFileKinds) {
-        const path = segment.pathOf(kind)
-        if (context.disk.status(path) === undefined) continue
-        context.disk.rename(path, `${path}.deleted`)
-        paths.push(`${segmentFileName(segment.baseOffset, kind)}.deleted`)
-      }
-    }
-    if (paths.length === 0) return
-    await context.disk.syncDirectory(home.path)
-    directory.after(config.fileDeleteDelayMs, () => this.#unlink(paths))
-  }
-
-  async #unlink(names: readonly string[]): Promise<void> {
-    const { context, home, directory } = this.#state
-    try {
-      for (const name of names) if (this.#state.hasFiles) await context.disk.remove(`${home.path}/${name}`)
-    } catch (error) {
-      assert(error instanceof DiskError, 'a disk throws disk errors only')
-      directory.writeFailed(error)
-    }
+    const names = new Set<string>()
+    for (const segment of segments) renameToDeleted(this.#state, segment, names)
+    if (names.size === 0) return
+    await this.#state.context.disk.syncDirectory(this.#state.home.path)
+    unlinkLater(this.#state, names)
   }
 }

@@ -1,7 +1,7 @@
 import { OffsetIndex } from '../core/log/offset-index.ts'
 import { TimeIndex } from '../core/log/time-index.ts'
 import { decodeTransactionIndex } from '../core/log/transaction-index.ts'
-import type { Disk, DiskFile } from '../io/disk.ts'
+import { type Disk, DiskError, type DiskFile } from '../io/disk.ts'
 import { batchHeaderBytes, readLastOffset } from '../records/batch.ts'
 import { producerStatesBefore } from './producer-recovery.ts'
 import { type Segment, SegmentIndexes } from './segment.ts'
@@ -9,6 +9,7 @@ import type { SegmentList } from './segment-list.ts'
 import { readSegment } from './segment-scan.ts'
 import type { StorageContext } from './storage-context.ts'
 
+const maxRebuilds = 8
 const maxIndexBytes = 64 * 1024 * 1024
 
 /** The segment's indexes come into memory, from their files or, where those are missing or damaged, from its batches. */
@@ -107,7 +108,20 @@ export function rebuildIndexes(
   return segment.rebuilding
 }
 
+/** Earlier segments may be replaced while they are read: then it begins anew, with those that are there now. */
 async function rebuild(context: StorageContext, segments: SegmentList, segment: Segment): Promise<SegmentIndexes> {
+  for (let attempt = 1; ; attempt++) {
+    const { removals } = segments
+    try {
+      return await rebuildOnce(context, segments, segment)
+    } catch (error) {
+      const isMoved = removals !== segments.removals && !segment.isGone
+      if (!(error instanceof DiskError) || !isMoved || attempt === maxRebuilds) throw error
+    }
+  }
+}
+
+async function rebuildOnce(context: StorageContext, segments: SegmentList, segment: Segment): Promise<SegmentIndexes> {
   const { removals } = segments
   const states = await producerStatesBefore(context, segments, segment)
   const { read } = await readSegment(context, segment, states, Number.POSITIVE_INFINITY)

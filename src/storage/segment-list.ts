@@ -90,6 +90,13 @@ export class SegmentList {
     this.#takeOut(index, segments.length, segment)
   }
 
+  /** Takes out one of which compaction has left nothing. */
+  removeEmptied(segment: Segment): void {
+    const index = this.indexOf(segment)
+    assert(index > 0 && segment !== this.active, 'an emptied segment stands between others')
+    this.#takeOut(index, 1)
+  }
+
   /** Takes out the oldest segments, but not the active one. */
   removeFirst(count: number): Segment[] {
     assert(count < this.#segments.length, 'a log keeps its active segment')

@@ -71,8 +71,8 @@ export class Segment implements FileUser, TouchedFile {
   isOnDisk: boolean
   /** Not part of the log any more: another file may have the name of its file. What has it open may go on reading. */
   isGone = false
-  /** It has taken the place of others, and its files do not have their names yet. */
-  isSwap = false
+  /** What its files' names end with while compaction is at work; not the snapshot's. */
+  suffix: '' | '.swap' | '.deleted' = ''
   /** No batch is appended any more: all segments but the last of a log. */
   isSealed = false
   /** Somebody is making the indexes anew. */
@@ -152,7 +152,7 @@ export class Segment implements FileUser, TouchedFile {
   }
 
   pathOf(kind: SegmentFileKind): string {
-    const suffix = this.isSwap && kind !== 'snapshot' ? '.swap' : ''
+    const suffix = kind === 'snapshot' ? '' : this.suffix
     return `${this.home.path}/${segmentFileName(this.baseOffset, kind)}${suffix}`
   }
 

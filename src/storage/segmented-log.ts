@@ -20,6 +20,7 @@ import type {
 import type { ProducerEntry } from '../core/log/producer-entry.ts'
 import { DiskError, type FileRange } from '../io/disk.ts'
 import type { CleanEnd } from './clean-ends.ts'
+import { LogCompaction } from './compaction/log-compaction.ts'
 import { LogAppender } from './log-appender.ts'
 import type { DirectoryOfLog } from './log-directory.ts'
 import { LogFlusher } from './log-flusher.ts'
@@ -37,6 +38,8 @@ export interface LogInspection {
   readonly recoveryPoint: number
 }
 
+const maxSearches = 8
+
 /** A log in Kafka's files: segments, their indexes, producer snapshots and the leader epoch checkpoint, in one directory. */
 export class SegmentedLog implements PartitionLog<FileRange> {
   readonly topicId: Uuid
@@ -47,6 +50,7 @@ export class SegmentedLog implements PartitionLog<FileRange> {
   readonly #flusher: LogFlusher
   readonly #appender: LogAppender
   readonly #trimmer: LogTrimmer
+  readonly compaction: LogCompaction
 
   constructor(context: StorageContext, directory: DirectoryOfLog, loaded: LoadedLog) {
     this.topicId = loaded.topicId
@@ -58,6 +62,7 @@ export class SegmentedLog implements PartitionLog<FileRange> {
     this.#appender = new LogAppender(this.#state, this.#reader, this.#flusher)
     loaded.home.requestFlush = () => this.#flusher.request()
     this.#trimmer = new LogTrimmer(this.#state, this.#reader, this.#flusher, this.#appender)
+    this.compaction = new LogCompaction(this.#state, this.#reader, this.#flusher)
   }
 
   get logStartOffset(): number {
@@ -122,6 +127,11 @@ export class SegmentedLog implements PartitionLog<FileRange> {
   /** What the recovery point checkpoint says of this log. */
   get recoveryPoint(): number {
     return this.#state.recoveryPoint
+  }
+
+  /** Below it the log is compacted; undefined when it never was. */
+  get cleanedOffset(): number | undefined {
+    return this.#state.cleanedOffset
   }
 
   listen(listener: PartitionLogListener): void {
@@ -255,6 +265,8 @@ export class SegmentedLog implements PartitionLog<FileRange> {
     const state = this.#state
     await this.#appender.whenIdle()
     state.isClosed = true
+    state.compaction?.stop('the log is closed')
+    await state.compaction?.ended
     await this.#flusher.close()
     this.#releaseAll()
   }
@@ -263,6 +275,7 @@ export class SegmentedLog implements PartitionLog<FileRange> {
   abandon(): void {
     this.#state.isClosed = true
     this.#state.isAbandoned = true
+    this.#state.compaction?.stop('the log is deleted')
     this.#appender.abandon()
     this.#releaseAll()
   }
@@ -273,14 +286,20 @@ export class SegmentedLog implements PartitionLog<FileRange> {
   }
 
   async #search(search: () => Promise<SearchResult>): Promise<SearchResult> {
-    if (!this.#state.isUsable) return refused(ErrorCode.kafkaStorageError)
-    try {
-      return await search()
-    } catch (error) {
-      assert(error instanceof DiskError, 'a disk throws disk errors only')
-      this.#state.directory.readFailed(error)
-      return refused(ErrorCode.kafkaStorageError)
+    const { segments, directory } = this.#state
+    for (let attempt = 1; this.#state.isUsable; attempt++) {
+      const { removals } = segments
+      try {
+        return await search()
+      } catch (error) {
+        assert(error instanceof DiskError, 'a disk throws disk errors only')
+        // A file was not found because compaction or retention has put an end to it: what holds now is searched.
+        if (removals !== segments.removals && attempt < maxSearches) continue
+        directory.readFailed(error)
+        return refused(ErrorCode.kafkaStorageError)
+      }
     }
+    return refused(ErrorCode.kafkaStorageError)
   }
 
   #releaseAll(): void {

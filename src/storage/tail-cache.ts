@@ -104,6 +104,13 @@ export class TailCache implements RingUser {
     }
   }
 
+  /** Forgets what begins below the offset: it lies elsewhere now. */
+  forgetBelow(offset: number): void {
+    while (this.#runs.length > 0 && this.#runs[0].baseOffset < offset) {
+      this.#bytes -= (this.#runs.shift() as CachedRun).length
+    }
+  }
+
   clear(): void {
     this.#runs.length = 0
     this.#bytes = 0

@@ -19,7 +19,7 @@ export interface SegmentPlan {
 /**
  * `.deleted` and `.cleaned` files are dropped. A `.swap` segment is complete: it takes the place of the segments that it was
  * made from. It was, unless a `.cleaned` file says that others of its group were not: then the whole group is dropped, as the
- * originals are still there.
+ * originals are still there. Of a segment whose log file has its name already, the other files get theirs too.
  */
 export function planSegments(
   names: readonly string[],
@@ -33,15 +33,20 @@ export function planSegments(
   const firstCleaned = Math.min(...parsed.filter(file => file.suffix === 'cleaned').map(file => file.offset))
   const rename: { from: string; to: string }[] = []
   const swaps: { baseOffset: number; endOffset: number }[] = []
+  const isNamed = (offset: number) =>
+    parsed.some(file => file.kind === 'log' && file.suffix === undefined && file.offset === offset)
   for (const { name, offset, kind, suffix } of parsed) {
     if (suffix === undefined) continue
     const endOffset = suffix === 'swap' && offset < firstCleaned ? endOfSwap(offset) : undefined
-    if (endOffset === undefined) {
+    const isLate = suffix === 'swap' && offset < firstCleaned && endOffset === undefined && isNamed(offset)
+    if (endOffset === undefined && !isLate) {
       remove.add(name)
       continue
     }
     rename.push({ from: name, to: segmentFileName(offset, kind) })
-    if (kind === 'log') swaps.push({ baseOffset: offset, endOffset })
+    // A segment of which nothing was left takes the place of the one whose name it has.
+    if (kind === 'log' && endOffset !== undefined)
+      swaps.push({ baseOffset: offset, endOffset: Math.max(endOffset, offset + 1) })
   }
   const isReplaced = (offset: number) => swaps.some(swap => offset >= swap.baseOffset && offset < swap.endOffset)
   const renamed = new Set(rename.map(({ to }) => to))

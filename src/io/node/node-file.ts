@@ -82,7 +82,6 @@ export class NodeFile implements DiskFile {
     return target.subarray(0, await this.readInto(position, target))
   }
 
-  /** As `read`, into bytes of the caller's; answers how many. */
   async readInto(position: number, target: Buffer): Promise<number> {
     let filled = 0
     this.retain()

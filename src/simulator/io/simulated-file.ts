@@ -73,6 +73,11 @@ export class SimulatedFile implements DiskFile, UnwrittenBytes {
     return this.#later('read', READ_US, () => Buffer.from(this.#node.content.cached.view(position, length)))
   }
 
+  async readInto(position: number, target: Buffer): Promise<number> {
+    const bytes = await this.read(position, target.length)
+    return bytes.copy(target)
+  }
+
   readNow(position: number, target: Buffer): number {
     this.#life.assertAlive()
     assert(this.#references > 0, 'reads go to an open file')

@@ -1,0 +1,410 @@
+import { assert } from '../../base/assert.ts'
+import type { AbortedTransactionEntry } from '../../core/log/transaction-index.ts'
+import type { Compute } from '../../io/compute.ts'
+import { DiskError } from '../../io/disk.ts'
+import {
+  encodeActiveProducers,
+  type FilterBatchesResult,
+  type IndexKeysResult,
+} from '../../records/compaction/contract.ts'
+import { createOffsetMap, offsetMapBytes, offsetMapUsage } from '../../records/compaction/offset-map.ts'
+import { noTransactions, type TransactionState, withAborted } from '../../records/compaction/transaction-state.ts'
+import type { LogReader } from '../log-reader.ts'
+import type { LogState, RunningCompaction } from '../log-state.ts'
+import type { Segment } from '../segment.ts'
+import { loadIndexes } from '../segment-indexes.ts'
+import { type Chunk, ChunkReader, wholeMemory } from './chunk-reader.ts'
+import { CompactedSegment } from './compacted-segment.ts'
+import type { IoThrottle } from './io-throttle.ts'
+import { SegmentSwap } from './segment-swap.ts'
+
+/** What the passes of a broker share, and their bounds. */
+export interface CompactionTools {
+  readonly compute: Compute
+  readonly throttle: IoThrottle
+  /** `log.cleaner.io.buffer.size`: bytes that are read at once, unless a batch is larger. */
+  readonly ioBufferBytes: number
+  /** The part of `log.cleaner.dedupe.buffer.size` that one pass has. */
+  readonly mapBytes: number
+  /** `log.cleaner.io.buffer.load.factor`. */
+  readonly loadFactor: number
+  readonly maxUncompressedBytes: number
+}
+
+/** What a pass is to do. */
+export interface CompactionRange {
+  readonly firstDirtyOffset: number
+  /** The base of a segment: records from here on stay as they are. */
+  readonly firstUncleanableOffset: number
+  /** Segments that follow one another become one. */
+  readonly groupsOf: (segments: readonly Segment[]) => readonly (readonly Segment[])[]
+}
+
+export interface PassStats {
+  readonly endOffset: number
+  /** Of the log: how much was read to index keys, read to filter, and written. */
+  readonly indexedBytes: number
+  readonly filteredBytes: number
+  readonly writtenBytes: number
+  readonly readRecords: number
+  readonly keptRecords: number
+  readonly keylessRecords: number
+  /** How full the offset map was, from 0 to 1. */
+  readonly mapUtilization: number
+  readonly durationMs: number
+}
+
+export type PassResult =
+  | { readonly type: 'compacted'; readonly stats: PassStats }
+  /** The log is as it was, or some of its segments are compacted: it may be tried again. */
+  | { readonly type: 'stopped'; readonly reason: string }
+  /** There is no room for the new segment beside the old ones. */
+  | { readonly type: 'noRoom'; readonly neededBytes: number }
+  /** It would fail again. */
+  | { readonly type: 'damaged'; readonly path: string; readonly position: number; readonly reason: string }
+
+type Interruption = Exclude<PassResult, { type: 'compacted' }>
+
+/** Room that must be left beside a new segment. */
+const spareBytes = 16 * 1024 * 1024
+
+/**
+ * One pass over one log: the keys of its dirty part go into a map of bounded size, then every segment is written anew
+ * without the records that have a later one of their key. Between any two chunks it may be stopped.
+ */
+export class CompactionPass implements RunningCompaction {
+  readonly ended: Promise<void>
+  readonly #state: LogState
+  readonly #reader: LogReader
+  readonly #tools: CompactionTools
+  readonly #range: CompactionRange
+  readonly #chunks: ChunkReader
+  readonly #startMs: number
+  #map: SharedArrayBuffer
+  #output: Buffer | undefined
+  #mapEndOffset: number
+  #transactions: TransactionState = noTransactions()
+  #stopReason: string | undefined
+  #wake: (() => void) | undefined
+  readonly #sums = {
+    indexedBytes: 0,
+    filteredBytes: 0,
+    writtenBytes: 0,
+    readRecords: 0,
+    keptRecords: 0,
+    keylessRecords: 0,
+  }
+  #end: () => void = () => undefined
+
+  constructor(state: LogState, reader: LogReader, tools: CompactionTools, range: CompactionRange) {
+    this.#state = state
+    this.#reader = reader
+    this.#tools = tools
+    this.#range = range
+    this.#chunks = new ChunkReader(state)
+    this.#startMs = state.context.clock.now().monotonicMs
+    this.#mapEndOffset = range.firstDirtyOffset
+    this.#map = this.#makeMap()
+    this.ended = new Promise(resolve => {
+      this.#end = resolve
+    })
+  }
+
+  stop(reason: string): void {
+    this.#stopReason ??= reason
+    this.#wake?.()
+  }
+
+  /** Rejects with `DiskError`. */
+  async run(): Promise<PassResult> {
+    try {
+      return (await this.#index()) ?? (await this.#filter()) ?? (await this.#finish())
+    } finally {
+      this.#end()
+    }
+  }
+
+  #makeMap(): SharedArrayBuffer {
+    const { random } = this.#state.context
+    const { mapBytes: maxBytes, loadFactor } = this.#tools
+    const maxKeys = this.#range.firstUncleanableOffset - this.#range.firstDirtyOffset
+    const bytes = offsetMapBytes({ maxBytes, loadFactor, maxKeys })
+    const word = () => random.bytes(4).readInt32LE(0)
+    return createOffsetMap({ bytes, loadFactor, seed: [word(), word(), word(), word()] })
+  }
+
+  async #index(): Promise<Interruption | undefined> {
+    const { firstDirtyOffset, firstUncleanableOffset } = this.#range
+    const dirty = this.#segmentsBelow(firstUncleanableOffset).filter(one => one.nextOffset > firstDirtyOffset)
+    this.#transactions = noTransactions(await this.#abortedIn(firstDirtyOffset, firstUncleanableOffset))
+    for (const segment of dirty) {
+      const indexed = await this.#indexSegment(segment)
+      if (indexed === 'full') return undefined
+      if (indexed !== undefined) return indexed
+      // Also where its last offsets have no batch.
+      this.#mapEndOffset = Math.max(this.#mapEndOffset, segment.nextOffset)
+    }
+    return undefined
+  }
+
+  async #indexSegment(segment: Segment): Promise<Interruption | 'full' | undefined> {
+    const { compute, maxUncompressedBytes } = this.#tools
+    const { firstDirtyOffset: fromOffset } = this.#range
+    let isFull = false
+    const interruption = await this.#eachChunk(segment, async ({ batches, followingBytes }) => {
+      const result = await compute.indexKeys({
+        type: 'indexKeys',
+        map: this.#map,
+        batches,
+        followingBytes,
+        transactions: this.#transactions,
+        maxUncompressedBytes,
+        fromOffset,
+        mapEndOffset: this.#mapEndOffset,
+      })
+      if (result.type !== 'done') return result
+      this.#sums.indexedBytes += result.consumedBytes
+      this.#transactions = result.transactions
+      this.#mapEndOffset = result.mapEndOffset
+      isFull = result.isFull
+      return isFull ? 'enough' : result
+    })
+    return interruption ?? (isFull ? 'full' : undefined)
+  }
+
+  async #filter(): Promise<Interruption | undefined> {
+    this.#transactions = noTransactions()
+    const activeProducers = this.#activeProducers()
+    const legacyHorizonMs = this.#legacyHorizonMs()
+    for (const group of this.#range.groupsOf(this.#segmentsBelow(this.#mapEndOffset))) {
+      const interruption = await this.#compactGroup(group, { activeProducers, legacyHorizonMs })
+      if (interruption !== undefined) return interruption
+    }
+    return undefined
+  }
+
+  async #finish(): Promise<PassResult> {
+    const state = this.#state
+    const reason = this.#whyStopped()
+    if (reason !== undefined) return { type: 'stopped', reason }
+    state.cleanedOffset = this.#mapEndOffset
+    await state.directory.saveCleanedOffsets()
+    const { entries, maxEntries } = offsetMapUsage(this.#map)
+    const durationMs = state.context.clock.now().monotonicMs - this.#startMs
+    const mapUtilization = entries / maxEntries
+    return { type: 'compacted', stats: { endOffset: this.#mapEndOffset, ...this.#sums, mapUtilization, durationMs } }
+  }
+
+  /** Retention may take the first segments of a group meanwhile: then the others are done anew. */
+  async #compactGroup(group: readonly Segment[], how: FilterOptions): Promise<Interruption | undefined> {
+    const transactions = this.#transactions
+    for (;;) {
+      const segments = group.filter(segment => !segment.isGone)
+      if (segments.length === 0) return undefined
+      const done = await this.#compactSegments(segments, how)
+      if (done !== 'again') return done
+      this.#transactions = transactions
+    }
+  }
+
+  async #compactSegments(
+    segments: readonly Segment[],
+    how: FilterOptions,
+  ): Promise<Interruption | 'again' | undefined> {
+    const neededBytes = segments.reduce((sum, segment) => sum + segment.sizeBytes, 0) + spareBytes
+    if ((await this.#state.context.disk.freeBytes(this.#state.home.path)) < neededBytes)
+      return { type: 'noRoom', neededBytes }
+    const reason = this.#whyStopped()
+    if (reason !== undefined) return { type: 'stopped', reason }
+    const made = new CompactedSegment(this.#state, segments[0].baseOffset, segments[0].createdWallMs)
+    let isTaken = false
+    try {
+      let lastUsed = 0
+      for (const [index, segment] of segments.entries()) {
+        const before = made.sizeBytes
+        const interruption = await this.#filterSegment(segment, made, how)
+        if (interruption !== undefined) return this.#unlessGone(segments, interruption)
+        if (made.sizeBytes > before) lastUsed = index
+      }
+      const replaced = segments.slice(0, lastUsed + 1)
+      const modifiedWallMs = Math.max(...replaced.map(one => this.#modifiedWallMs(one)))
+      await made.finish({ nextOffset: replaced[lastUsed].nextOffset, modifiedWallMs })
+      const swapped = await this.#state.changes.run(() => this.#swap(made, replaced, segments.slice(lastUsed + 1)))
+      isTaken = swapped === undefined
+      return swapped
+    } catch (error) {
+      assert(error instanceof DiskError, 'a disk rejects with disk errors only')
+      if (segments.some(segment => segment.isGone)) return 'again'
+      if (error.code === 'noSpace') return { type: 'noRoom', neededBytes }
+      throw error
+    } finally {
+      if (!isTaken) await made.discard()
+    }
+  }
+
+  /** What was read of a segment that is gone says nothing. */
+  #unlessGone(segments: readonly Segment[], interruption: Interruption): Interruption | 'again' {
+    return segments.some(segment => segment.isGone) && this.#whyStopped() === undefined ? 'again' : interruption
+  }
+
+  async #swap(
+    made: CompactedSegment,
+    replaced: readonly Segment[],
+    emptied: readonly Segment[],
+  ): Promise<Interruption | 'again' | undefined> {
+    const reason = this.#whyStopped()
+    if (reason !== undefined) return { type: 'stopped', reason }
+    if ([...replaced, ...emptied].some(segment => segment.isGone)) return 'again'
+    await new SegmentSwap(this.#state, this.#reader).run(made, replaced, emptied)
+    return undefined
+  }
+
+  async #filterSegment(
+    segment: Segment,
+    made: CompactedSegment,
+    { activeProducers, legacyHorizonMs }: FilterOptions,
+  ): Promise<Interruption | undefined> {
+    const { compute, maxUncompressedBytes, ioBufferBytes } = this.#tools
+    const { deleteRetentionMs } = this.#state.config
+    this.#transactions = withAborted(this.#transactions, await this.#abortedIn(segment.baseOffset, segment.nextOffset))
+    const dropsLegacyTombstones = this.#modifiedWallMs(segment) <= legacyHorizonMs
+    const { wallMs } = this.#state.context.clock.now()
+    return this.#eachChunk(segment, async ({ batches, followingBytes }) => {
+      const result = await compute.filterBatches({
+        type: 'filterBatches',
+        map: this.#map,
+        batches,
+        followingBytes,
+        transactions: this.#transactions,
+        maxUncompressedBytes,
+        output: this.#output ?? Buffer.allocUnsafeSlow(Math.max(ioBufferBytes, 1)),
+        mapEndOffset: this.#mapEndOffset,
+        keptEndOffset: this.#range.firstUncleanableOffset,
+        activeProducers,
+        wallMs,
+        deleteRetentionMs,
+        dropsLegacyTombstones,
+      })
+      this.#output = undefined
+      if (result.type !== 'done') return result
+      this.#transactions = result.transactions
+      const sums = this.#sums
+      sums.filteredBytes += result.consumedBytes
+      sums.writtenBytes += result.output.length
+      sums.readRecords += result.readRecords
+      sums.keptRecords += result.keptRecords
+      sums.keylessRecords += result.keylessRecords
+      if (!made.hasRoomFor(result.output.length))
+        return { type: 'failed', reason: 'the new segment is larger than a segment can be' }
+      await made.append(result.output, result.abortedTransactions)
+      await this.#rest(result.output.length)
+      this.#output = wholeMemory(result.output)
+      return result
+    })
+  }
+
+  /** Shows the batches of a segment to a job, chunk after chunk. */
+  async #eachChunk(
+    segment: Segment,
+    act: (chunk: Chunk) => Promise<IndexKeysResult | FilterBatchesResult | 'enough'>,
+  ): Promise<Interruption | undefined> {
+    const { ioBufferBytes, maxUncompressedBytes } = this.#tools
+    let position = 0
+    let wantedBytes = ioBufferBytes
+    while (position < segment.sizeBytes) {
+      const reason = this.#whyStopped()
+      if (reason !== undefined) return { type: 'stopped', reason }
+      const chunk = await this.#chunks.read(segment, position, wantedBytes)
+      if (chunk === undefined) return this.#damaged(segment, position, 'the file is shorter than it was')
+      const length = chunk.batches.length
+      const result = await act(chunk)
+      if (result === 'enough') return undefined
+      if (result.type === 'failed') return { type: 'damaged', path: segment.filePath, position, reason: result.reason }
+      this.#chunks.giveBack(result.batches)
+      if (result.type === 'damaged') return this.#damaged(segment, position + result.at, result.reason)
+      position += result.consumedBytes
+      if (result.consumedBytes === 0) {
+        assert(result.neededBytes > length, 'a chunk that is read again is longer')
+        if (result.neededBytes > Math.max(this.#state.config.maxMessageBytes, maxUncompressedBytes))
+          return this.#damaged(segment, position, `a batch of ${result.neededBytes} bytes is larger than any may be`)
+      }
+      wantedBytes = Math.max(ioBufferBytes, result.neededBytes)
+      await this.#rest(length)
+    }
+    return undefined
+  }
+
+  #damaged(segment: Segment, position: number, reason: string): Interruption {
+    // What follows is checked anew before it is served as it lies there.
+    if (!segment.isGone) segment.verified.truncate(position)
+    return { type: 'damaged', path: segment.filePath, position, reason }
+  }
+
+  #whyStopped(): string | undefined {
+    const { isAbandoned, isClosed, directory, config } = this.#state
+    if (this.#stopReason !== undefined) return this.#stopReason
+    if (isAbandoned) return 'the log is deleted'
+    if (isClosed) return 'the log is closed'
+    if (!directory.isWritable) return 'the log directory cannot be written'
+    if (!config.isCompacted) return 'the log is not compacted any more'
+    return undefined
+  }
+
+  async #rest(byteLength: number): Promise<void> {
+    const restMs = this.#tools.throttle.take(byteLength)
+    if (restMs <= 0 || this.#whyStopped() !== undefined) return
+    await new Promise<void>(resolve => {
+      const timer = this.#state.context.clock.after(restMs, resolve)
+      this.#wake = () => {
+        timer.cancel()
+        resolve()
+      }
+    })
+    this.#wake = undefined
+  }
+
+  #segmentsBelow(endOffset: number): Segment[] {
+    const { all, active } = this.#state.segments
+    return all.filter(segment => segment.baseOffset < endOffset && segment !== active)
+  }
+
+  /** Transactions that aborted and may have records in these offsets; their markers may lie above. */
+  async #abortedIn(fromOffset: number, endOffset: number): Promise<AbortedTransactionEntry[]> {
+    const { context, segments } = this.#state
+    const found: AbortedTransactionEntry[] = []
+    for (const segment of segments.all.slice(segments.indexOf(segments.floor(fromOffset)))) {
+      if (!segment.hasTransactionIndex) continue
+      const { aborted } = await loadIndexes(context, segments, segment)
+      for (const entry of aborted) {
+        if (entry.lastOffset >= fromOffset && entry.firstOffset < endOffset) found.push(entry)
+        if (entry.lastStableOffset >= endOffset) return found
+      }
+    }
+    return found
+  }
+
+  /** An append that is in flight may yet fail: then the batch before it is the producer's last. */
+  #activeProducers(): SharedArrayBuffer {
+    const { producers, logEnd } = this.#state
+    return encodeActiveProducers(
+      [...producers.entries].map(([producerId, { producerEpoch, batches }]) => {
+        const last = batches.findLast(batch => batch.lastOffset < logEnd.offset) ?? batches.at(-1)
+        return { producerId, producerEpoch, lastDataOffset: last?.lastOffset ?? -1 }
+      }),
+    )
+  }
+
+  #legacyHorizonMs(): number {
+    const last = this.#segmentsBelow(this.#range.firstDirtyOffset).at(-1)
+    return last === undefined ? 0 : this.#modifiedWallMs(last) - this.#state.config.deleteRetentionMs
+  }
+
+  #modifiedWallMs(segment: Segment): number {
+    return this.#state.context.disk.status(segment.filePath)?.modifiedWallMs ?? 0
+  }
+}
+
+interface FilterOptions {
+  readonly activeProducers: SharedArrayBuffer
+  readonly legacyHorizonMs: number
+}

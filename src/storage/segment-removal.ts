@@ -1,0 +1,44 @@
+import { assert } from '../base/assert.ts'
+import { type SegmentFileKind, segmentFileName } from '../core/log/file-names.ts'
+import { DiskError } from '../io/disk.ts'
+import type { LogState } from './log-state.ts'
+import type { Segment } from './segment.ts'
+
+const segmentFileKinds: readonly SegmentFileKind[] = ['log', 'index', 'timeindex', 'txnindex', 'snapshot']
+
+/**
+ * The files of a segment that is no part of the log any more get the suffix `.deleted`, and their names are added to `names`.
+ * The caller syncs the directory, and then has them unlinked. Throws `DiskError`.
+ */
+export function renameToDeleted(
+  state: LogState,
+  segment: Segment,
+  names: Set<string>,
+  { withSnapshot = true } = {},
+): void {
+  const { context, home } = state
+  context.openFiles.close(segment)
+  context.indexCache.forget(segment)
+  for (const kind of segmentFileKinds) {
+    if (kind === 'snapshot' && !withSnapshot) continue
+    const name = segmentFileName(segment.baseOffset, kind)
+    if (context.disk.status(`${home.path}/${name}`) === undefined) continue
+    context.disk.rename(`${home.path}/${name}`, `${home.path}/${name}.deleted`)
+    names.add(`${name}.deleted`)
+  }
+}
+
+/** Such files go when nobody can be reading them any more. */
+export function unlinkLater(state: LogState, names: ReadonlySet<string>): void {
+  if (names.size > 0) state.directory.after(state.config.fileDeleteDelayMs, () => unlink(state, names))
+}
+
+async function unlink(state: LogState, names: ReadonlySet<string>): Promise<void> {
+  const { context, home, directory } = state
+  try {
+    for (const name of names) if (state.hasFiles) await context.disk.remove(`${home.path}/${name}`)
+  } catch (error) {
+    assert(error instanceof DiskError, 'a disk throws disk errors only')
+    directory.writeFailed(error)
+  }
+}
