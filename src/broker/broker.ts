@@ -15,6 +15,7 @@ import { NetworkError } from '../io/network.ts'
 import { apiOf } from '../protocol/apis.ts'
 import { readRecordCount } from '../records/batch.ts'
 import { BatchValidator } from '../records/batch-validator.ts'
+import { Compactor, type CompactorSettings } from '../storage/compaction/compactor.ts'
 import type { ClaimedDirectory } from '../storage/directory-claim.ts'
 import { LogDirectories } from '../storage/log-directories.ts'
 import { type MetadataLog, openMetadataLog } from '../storage/metadata-log.ts'
@@ -92,6 +93,7 @@ export class Broker {
   readonly metrics = new BrokerMetrics()
   readonly budget: MemoryBudget
   readonly fetchSessions: FetchSessions
+  readonly #faultLog: StorageFaultLog
   readonly #storage: StorageContext
   #claims: readonly ClaimedDirectory[] = []
   #unclaimed: readonly string[] = []
@@ -99,6 +101,7 @@ export class Broker {
   #metadataLog: MetadataLog | undefined
   #metadata: MetadataNode | undefined
   #logs: LogDirectories | undefined
+  #compactor: Compactor | undefined
   #partitions: Partitions | undefined
   #groups: GroupCoordinator | undefined
   #server: SocketServer | undefined
@@ -140,12 +143,13 @@ export class Broker {
       evictionMs: fetchSessionEvictionMs,
       random: io.random,
     })
+    this.#faultLog = new StorageFaultLog(io.log, {
+      directoryWritable: () => this.#partitions?.openUnmade(),
+      directoryFailed: path => this.#directoryFailed(path),
+    })
     this.#storage = createStorage({
       io,
-      faults: new StorageFaultLog(io.log, {
-        directoryWritable: () => this.#partitions?.openUnmade(),
-        directoryFailed: path => this.#directoryFailed(path),
-      }),
+      faults: this.#faultLog,
       limits: {
         scrubBytesPerSecond: this.#config.millraceScrubBytesPerSecond,
         warmBytes: options.warmBytes ?? defaultStorageLimits.warmBytes,
@@ -199,6 +203,10 @@ export class Broker {
     return this.#logs!
   }
 
+  get compactor(): Compactor {
+    return this.#compactor!
+  }
+
   get server(): SocketServer {
     return this.#server!
   }
@@ -240,6 +248,7 @@ export class Broker {
     await this.#register()
     this.#refuseToGoOn()
     this.#server!.serve()
+    this.#compactor!.start()
     this.#state = brokerState.running
   }
 
@@ -426,6 +435,13 @@ export class Broker {
     })
     this.#partitions.openAll(image)
     if (config.millraceFlush === 'ack') await this.#syncRecovered()
+    this.#compactor = new Compactor({
+      clock,
+      compute: this.#io.compute,
+      logs: () => this.#logs!.logs,
+      settings: () => compactorSettingsOf(this.#config),
+      listener: this.#faultLog,
+    })
   }
 
   /**
@@ -484,6 +500,7 @@ export class Broker {
     this.#config = config
     this.#effectiveTexts = effectiveTexts(this.#texts, dynamic)
     this.#partitions?.configureAll(configs)
+    this.#compactor?.reconfigured()
   }
 
   async #listen(): Promise<void> {
@@ -642,6 +659,7 @@ export class Broker {
     this.#groups?.closeAll()
     this.#partitions?.closeAll()
     this.#server?.closeConnections(closeLingerMs)
+    await this.#compactor?.close()
     await this.#metadata?.close()
     const brokerEpoch = this.#registration?.brokerEpoch ?? -1
     if (this.#logs !== undefined) await this.#closeLogs(brokerEpoch)
@@ -676,6 +694,18 @@ function settingsOf(config: () => BrokerConfig): HandlerSettings {
     get maxPartitionsPerAnswer() {
       return config().maxRequestPartitionSizeLimit
     },
+  }
+}
+
+function compactorSettingsOf(config: BrokerConfig): CompactorSettings {
+  return {
+    threads: config.logCleanerEnable ? config.logCleanerThreads : 0,
+    backoffMs: config.logCleanerBackoffMs,
+    ioMaxBytesPerSecond: config.logCleanerIoMaxBytesPerSecond,
+    dedupeBufferBytes: config.logCleanerDedupeBufferSize,
+    ioBufferBytes: config.logCleanerIoBufferSize,
+    loadFactor: config.logCleanerIoBufferLoadFactor,
+    maxUncompressedBytes: config.millraceMaxUncompressedBatchBytes,
   }
 }
 

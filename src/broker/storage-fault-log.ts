@@ -1,5 +1,7 @@
 import type { DiskError } from '../io/disk.ts'
 import type { LogSink } from '../io/log-sink.ts'
+import type { CompactionListener } from '../storage/compaction/compactor.ts'
+import type { SegmentedLog } from '../storage/segmented-log.ts'
 import type { Damage, StorageFaults } from '../storage/storage-faults.ts'
 
 /** Acts on what becomes of log directories. */
@@ -9,7 +11,7 @@ export interface DirectoryListener {
 }
 
 /** Says what storage finds, one line each, with what to do about it. */
-export class StorageFaultLog implements StorageFaults {
+export class StorageFaultLog implements StorageFaults, CompactionListener {
   readonly #log: LogSink
   readonly #told: DirectoryListener
 
@@ -32,6 +34,25 @@ export class StorageFaultLog implements StorageFaults {
 
   readFailed(path: string, error: DiskError): void {
     this.#log.write('error', `${path} cannot be read: ${error.message}. Check the disk.`, { path, code: error.code })
+  }
+
+  uncleanable(
+    { topic, partition }: SegmentedLog,
+    { path, position, reason }: Parameters<CompactionListener['uncleanable']>[1],
+  ): void {
+    this.#log.write(
+      'error',
+      `${topic}-${partition} is not compacted any more: ${path} cannot be read at byte ${position}: ${reason}. Restore the file from a copy, or look with: millrace log verify; it is tried again when the broker starts`,
+      { topic, partition, path, position, reason },
+    )
+  }
+
+  noRoom({ topic, partition, directory }: SegmentedLog, neededBytes: number): void {
+    this.#log.write(
+      'warn',
+      `${topic}-${partition} waits to be compacted: ${directory.path} needs ${neededBytes} free bytes for that. Free some; it is tried again`,
+      { topic, partition, path: directory.path, neededBytes },
+    )
   }
 
   directoryFull(path: string, error: DiskError): void {

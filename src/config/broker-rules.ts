@@ -111,6 +111,13 @@ function brokenLimitRules(config: BrokerConfig, given: ReadonlySet<string>): Bro
       'security.inter.broker.protocol',
       'only one of it and inter.broker.listener.name',
     ],
+    [
+      config.logCleanerEnable &&
+        config.logCleanerThreads > 0 &&
+        config.logCleanerDedupeBufferSize / config.logCleanerThreads <= 1_048_576,
+      'log.cleaner.dedupe.buffer.size',
+      'more than 1048576 for each of log.cleaner.threads',
+    ],
     [config.authorizerClassName !== '', 'authorizer.class.name', 'nothing, since there is no authorizer so far'],
   ]
   return rules.filter(([isBroken]) => isBroken).map(([, key, allowed]) => ({ key, allowed }))

@@ -74,15 +74,6 @@ export const inertSettings: readonly Setting[] = [
     int('replication.quota.window.num', { default: 11, min: 1 }),
     int('replication.quota.window.size.seconds', { default: 1, min: 1 }),
   ]),
-  ...inert('logs are not compacted so far', [
-    long('log.cleaner.backoff.ms', { default: 15_000, min: 0, update: 'cluster-wide' }),
-    long('log.cleaner.dedupe.buffer.size', { default: 134_217_728, update: 'cluster-wide' }),
-    boolean('log.cleaner.enable', { default: true }),
-    double('log.cleaner.io.buffer.load.factor', { default: 0.9, update: 'cluster-wide' }),
-    int('log.cleaner.io.buffer.size', { default: 524_288, min: 0, update: 'cluster-wide' }),
-    double('log.cleaner.io.max.bytes.per.second', { default: 1.7976931348623157e308, update: 'cluster-wide' }),
-    int('log.cleaner.threads', { default: 1, min: 0, update: 'cluster-wide' }),
-  ]),
   ...inert('it is a matter of the Java virtual machine and its plug-ins', [
     className('alter.config.policy.class.name', { default: null }),
     list('config.providers', { default: [], update: 'cluster-wide' }),

@@ -68,6 +68,43 @@ export const logSettings = {
     update: 'cluster-wide',
     doc: 'What happens to old segments: delete, compact, or both.',
   }),
+  logCleanerEnable: boolean('log.cleaner.enable', {
+    default: true,
+    doc: 'Compacted logs are compacted. Deprecated in Kafka: without it they grow for ever.',
+  }),
+  logCleanerThreads: int('log.cleaner.threads', {
+    default: 1,
+    min: 0,
+    update: 'cluster-wide',
+    doc: 'How many logs are compacted at a time; 0 is none.',
+  }),
+  logCleanerBackoffMs: long('log.cleaner.backoff.ms', {
+    default: 15_000,
+    min: 0,
+    update: 'cluster-wide',
+    doc: 'How long to wait when no log is dirty enough to be compacted.',
+  }),
+  logCleanerIoMaxBytesPerSecond: double('log.cleaner.io.max.bytes.per.second', {
+    default: 1.7976931348623157e308,
+    update: 'cluster-wide',
+    doc: 'The most bytes a second that compaction reads and writes, of all logs together.',
+  }),
+  logCleanerDedupeBufferSize: long('log.cleaner.dedupe.buffer.size', {
+    default: 134_217_728,
+    update: 'cluster-wide',
+    doc: 'Memory for the keys of dirty records, 24 bytes each, of all passes together. A pass ends where its part is full.',
+  }),
+  logCleanerIoBufferSize: int('log.cleaner.io.buffer.size', {
+    default: 524_288,
+    min: 0,
+    update: 'cluster-wide',
+    doc: 'How many bytes of a log compaction reads at once, unless a batch is larger.',
+  }),
+  logCleanerIoBufferLoadFactor: double('log.cleaner.io.buffer.load.factor', {
+    default: 0.9,
+    update: 'cluster-wide',
+    doc: 'The part of log.cleaner.dedupe.buffer.size that may be in use. More keys in one pass, at more comparisons.',
+  }),
   logCleanerDeleteRetentionMs: long('log.cleaner.delete.retention.ms', {
     default: 86_400_000,
     min: 0,

@@ -62,7 +62,7 @@ export class SegmentedLog implements PartitionLog<FileRange> {
     this.#appender = new LogAppender(this.#state, this.#reader, this.#flusher)
     loaded.home.requestFlush = () => this.#flusher.request()
     this.#trimmer = new LogTrimmer(this.#state, this.#reader, this.#flusher, this.#appender)
-    this.compaction = new LogCompaction(this.#state, this.#reader, this.#flusher)
+    this.compaction = new LogCompaction(this.#state, this.#reader, this.#flusher, () => this.#appender.roll())
   }
 
   get logStartOffset(): number {

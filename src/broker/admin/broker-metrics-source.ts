@@ -3,6 +3,7 @@ import type { SegmentedLog } from '../../storage/segmented-log.ts'
 import type { Broker } from '../broker.ts'
 import { describeGroups } from '../groups/describe-groups.ts'
 import type { BrokerMetrics } from '../metrics/broker-metrics.ts'
+import { type CompactionGauges, compactionGauges } from '../metrics/compaction-gauges.ts'
 import type { GroupGauges, MetricsSource, PartitionGauges } from './metrics-source.ts'
 
 /** Reads a broker's state when somebody scrapes it. */
@@ -87,6 +88,11 @@ export class BrokerMetricsSource implements MetricsSource {
       ...directories.map(({ path, isOffline }) => ({ path, isOffline })),
       ...unclaimed.map(path => ({ path, isOffline: true })),
     ]
+  }
+
+  compaction(): CompactionGauges {
+    const { compactor, logs } = this.#broker
+    return compactionGauges(compactor.figures, logs.logs, logs.directories)
   }
 
   controller(): ReturnType<MetricsSource['controller']> {

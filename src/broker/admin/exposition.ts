@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { errorName } from '../../base/error-code.ts'
 import type { RequestMetrics, TopicMetrics } from '../metrics/broker-metrics.ts'
+import type { CompactionGauges } from '../metrics/compaction-gauges.ts'
 import type { GroupGauges, MetricsSource, PartitionGauges } from './metrics-source.ts'
 
 type Labels = Record<string, string | number>
@@ -20,6 +21,7 @@ export class Exposition {
     this.#addRequests()
     this.#addPartitions()
     this.#addReplicaManager()
+    this.#addCompaction()
     this.#addGroups()
     this.#addNetwork()
     this.#addController()
@@ -214,6 +216,56 @@ export class Exposition {
       const { nodeId, host, port } = source.broker()
       return [[{ id: nodeId, address: `${host}:${port}` }, 1]]
     })
+  }
+
+  #addCompaction(): void {
+    const source = this.#source
+    const cleaner = 'kafka_log_logcleaner'
+    const manager = 'kafka_log_logcleanermanager'
+    const one = (name: string, help: string, value: (gauges: CompactionGauges) => number) =>
+      this.#one(name, help, () => value(source.compaction()))
+    one(`${cleaner}_cleaner_recopy_percent`, 'Written of what was read, latest passes.', all => all.recopyPercent)
+    one(
+      `${cleaner}_max_buffer_utilization_percent`,
+      'How full the map of keys was, latest passes.',
+      all => all.maxBufferUtilizationPercent,
+    )
+    one(`${cleaner}_max_clean_time_secs`, 'Seconds of the longest of the latest passes.', all => all.maxPassSeconds)
+    one(
+      `${cleaner}_max_compaction_delay_secs`,
+      'How much later than max.compaction.lag.ms the last pass came.',
+      all => all.maxDelaySeconds,
+    )
+    one(
+      `${cleaner}_deadthreadcount`,
+      'Always 0: whatever ends a thread of compaction, another takes its place.',
+      () => 0,
+    )
+    one(`${manager}_max_dirty_percent`, 'Of the dirtiest log at the last look.', all => all.maxDirtyPercent)
+    one(`${manager}_time_since_last_run_ms`, 'Since logs were looked at.', all => all.sinceLastLookMs)
+    this.#gauge(
+      `${manager}_uncleanable_partitions_count`,
+      'Partitions that cannot be compacted.',
+      ['logDirectory'],
+      () =>
+        source.compaction().uncleanable.map(({ path, partitions }) => [{ logDirectory: path }, partitions] as const),
+    )
+    this.#gauge(`${manager}_uncleanable_bytes`, 'Dirty bytes of such partitions.', ['logDirectory'], () =>
+      source.compaction().uncleanable.map(({ path, bytes }) => [{ logDirectory: path }, bytes] as const),
+    )
+    this.#counter('millrace_compaction_runs_total', 'Passes that came through.', [], () => [
+      [{}, source.compaction().passes],
+    ])
+    this.#counter('millrace_compaction_bytes_total', 'Bytes that passes read and wrote.', ['direction'], () => {
+      const { readBytes, writtenBytes } = source.compaction()
+      return [
+        [{ direction: 'read' }, readBytes],
+        [{ direction: 'written' }, writtenBytes],
+      ]
+    })
+    this.#counter('millrace_compaction_seconds_total', 'Seconds that passes took.', [], () => [
+      [{}, source.compaction().passSeconds],
+    ])
   }
 
   #addGroups(): void {

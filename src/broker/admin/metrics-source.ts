@@ -1,4 +1,5 @@
 import type { BrokerMetrics } from '../metrics/broker-metrics.ts'
+import type { CompactionGauges } from '../metrics/compaction-gauges.ts'
 
 /** What a scrape reads of one partition that this broker leads. */
 export interface PartitionGauges {
@@ -46,6 +47,7 @@ export interface MetricsSource {
   waiting(): { readonly produce: number; readonly fetch: number }
   memory(): { readonly usedBytes: number; readonly capacityBytes: number }
   logDirectories(): readonly { readonly path: string; readonly isOffline: boolean }[]
+  compaction(): CompactionGauges
   controller(): {
     readonly isActive: boolean
     readonly topics: number

@@ -319,7 +319,7 @@ export class CompactionPass implements RunningCompaction {
       const length = chunk.batches.length
       const result = await act(chunk)
       if (result === 'enough') return undefined
-      if (result.type === 'failed') return { type: 'damaged', path: segment.filePath, position, reason: result.reason }
+      if (result.type === 'failed') return this.#jobFailed(segment, position, result.reason)
       this.#chunks.giveBack(result.batches)
       if (result.type === 'damaged') return this.#damaged(segment, position + result.at, result.reason)
       position += result.consumedBytes
@@ -332,6 +332,13 @@ export class CompactionPass implements RunningCompaction {
       await this.#rest(length)
     }
     return undefined
+  }
+
+  /** The thread that works may have been ended, as all else. */
+  #jobFailed(segment: Segment, position: number, reason: string): Interruption {
+    const stopped = this.#whyStopped()
+    if (stopped !== undefined) return { type: 'stopped', reason: stopped }
+    return { type: 'damaged', path: segment.filePath, position, reason }
   }
 
   #damaged(segment: Segment, position: number, reason: string): Interruption {

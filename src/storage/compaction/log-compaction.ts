@@ -1,4 +1,5 @@
 import { assert } from '../../base/assert.ts'
+import { type CompactedSegment, type CompactionNeed, compactionNeed, groupSegments } from '../../core/log/compaction.ts'
 import { DiskError } from '../../io/disk.ts'
 import { batchHeaderBytes } from '../../records/batch.ts'
 import type { LogFlusher } from '../log-flusher.ts'
@@ -8,19 +9,21 @@ import type { Segment } from '../segment.ts'
 import { loadIndexes } from '../segment-indexes.ts'
 import { storedMaxTimestamp } from '../stored-batch.ts'
 import { CompactionPass, type CompactionTools, type PassResult } from './compaction-pass.ts'
-import { type Dirtiness, dirtinessOf, groupSegments, type SegmentFacts } from './compaction-plan.ts'
 
 /** Compaction of one log: how dirty it is, and one pass at a time. */
 export class LogCompaction {
   readonly #state: LogState
   readonly #reader: LogReader
   readonly #flusher: LogFlusher
+  readonly #roll: () => void
   /** The log cannot be compacted as it is: how often its segments had changed by then. */
   #uncleanableAt: number | undefined
   #isStarting = false
+  #stopReason: string | undefined
 
-  constructor(state: LogState, reader: LogReader, flusher: LogFlusher) {
+  constructor(state: LogState, reader: LogReader, flusher: LogFlusher, roll: () => void) {
     this.#state = state
+    this.#roll = roll
     this.#reader = reader
     this.#flusher = flusher
   }
@@ -35,53 +38,90 @@ export class LogCompaction {
   }
 
   /** Rejects with `DiskError`. */
-  async dirtiness(wallMs: number): Promise<Dirtiness> {
+  async need(wallMs: number): Promise<CompactionNeed> {
     await this.#loadFacts()
-    return this.#dirtinessNow(wallMs)
+    this.#rollOverdue(wallMs)
+    return this.#needNow(wallMs)
   }
 
-  /** One pass, if there is anything to compact. Rejects with `DiskError`; the caller tells the directory. */
+  /** How much is dirty, as far as it is known without asking the disk. */
+  get dirtyBytes(): number {
+    return this.#needNow(this.#state.context.clock.now().wallMs).cleanableBytes
+  }
+
+  /** The pass that runs, if there is one, leaves the log as it is. */
+  stop(reason: string): void {
+    this.#stopReason = reason
+    this.#state.compaction?.stop(reason)
+  }
+
+  /** One pass, if there is anything to compact. */
   async run(tools: CompactionTools): Promise<PassResult> {
     assert(!this.isRunning, 'a log is compacted once at a time')
     this.#isStarting = true
+    this.#stopReason = undefined
     try {
-      await this.#flusher.finishSealed()
-      await this.#loadFacts()
-      const state = this.#state
-      if (!state.isUsable || !state.config.isCompacted) return { type: 'stopped', reason: 'the log is not compacted' }
-      const { firstDirtyOffset, firstUncleanableOffset } = this.#dirtinessNow(state.context.clock.now().wallMs)
-      if (firstDirtyOffset >= firstUncleanableOffset) return { type: 'stopped', reason: 'nothing is dirty' }
-      const groupsOf = (segments: readonly Segment[]) => this.#groupsOf(segments)
-      const pass = new CompactionPass(state, this.#reader, tools, {
-        firstDirtyOffset,
-        firstUncleanableOffset,
-        groupsOf,
-      })
-      state.compaction = pass
-      const result = await pass.run()
-      if (result.type === 'damaged') this.#uncleanableAt = state.segments.removals
+      const result = await this.#run(tools)
+      if (result.type === 'damaged') this.#uncleanableAt = this.#state.segments.removals
       return result
+    } catch (error) {
+      return this.#failed(error)
     } finally {
       this.#state.compaction = undefined
       this.#isStarting = false
     }
   }
 
-  #dirtinessNow(wallMs: number): Dirtiness {
+  /** A file that cannot be read is as good as damaged. What cannot be written is the directory's fault. */
+  #failed(error: unknown): PassResult {
+    assert(error instanceof DiskError, 'a disk throws disk errors only')
+    const state = this.#state
+    const isRead = error.operation === 'read' || error.operation === 'open' || error.operation === 'status'
+    if (state.isUsable && isRead && error.code === 'io') {
+      this.#uncleanableAt = state.segments.removals
+      return { type: 'damaged', path: error.path, position: 0, reason: error.message }
+    }
+    state.failed(error)
+    return { type: 'stopped', reason: error.message }
+  }
+
+  async #run(tools: CompactionTools): Promise<PassResult> {
+    const state = this.#state
+    await this.#flusher.finishSealed()
+    await this.#loadFacts()
+    if (this.#stopReason !== undefined) return { type: 'stopped', reason: this.#stopReason }
+    if (!state.isUsable || !state.config.isCompacted) return { type: 'stopped', reason: 'the log is not compacted' }
+    const { firstDirtyOffset, firstUncleanableOffset } = this.#needNow(state.context.clock.now().wallMs)
+    if (firstDirtyOffset >= firstUncleanableOffset) return { type: 'stopped', reason: 'nothing is dirty' }
+    const groupsOf = (segments: readonly Segment[]) => this.#groupsOf(segments, firstUncleanableOffset)
+    const pass = new CompactionPass(state, this.#reader, tools, { firstDirtyOffset, firstUncleanableOffset, groupsOf })
+    state.compaction = pass
+    return await pass.run()
+  }
+
+  /** `max.compaction.lag.ms` also counts where nothing is appended any more: the active segment ends. */
+  #rollOverdue(wallMs: number): void {
+    const { segments, config, isUsable } = this.#state
+    const firstMs = firstTimestampMs(segments.active)
+    if (isUsable && firstMs !== undefined && wallMs - firstMs > config.maxCompactionLagMs) this.#roll()
+  }
+
+  #needNow(wallMs: number): CompactionNeed {
     const { segments, producers, highWatermark, logStartOffset, logEnd, cleanedOffset, config } = this.#state
-    const all = segments.all.map((segment, index): SegmentFacts => {
-      return {
-        baseOffset: segment.baseOffset,
-        endOffset: segments.all[index + 1]?.baseOffset ?? segment.nextOffset,
-        sizeBytes: segment.sizeBytes,
-        largestTimestampMs: segment.largestTimestampMs,
-        firstTimestampMs: firstTimestampMs(segment),
-        isFinished: segment.isFinished && segment.isSealed && segment.syncedBytes === segment.sizeBytes,
-      }
-    })
-    const lastStableOffset = Math.min(highWatermark, producers.firstUnstableOffset(highWatermark))
-    const facts = { segments: all, logStartOffset, logEndOffset: logEnd.offset, lastStableOffset, cleanedOffset }
-    return dirtinessOf(facts, config, wallMs)
+    const unfinished = segments.all.find(segment => !isAtRest(segment)) ?? segments.active
+    const firstUnstableOffset = producers.firstUnstableOffset(highWatermark)
+    return compactionNeed(
+      {
+        segments: segments.all.map(segment => factsOf(segment)),
+        logStartOffset,
+        logEndOffset: logEnd.offset,
+        // What is not written and synced yet stays as it is, too.
+        lastStableOffset: Math.min(highWatermark, firstUnstableOffset, unfinished.baseOffset),
+        checkpointOffset: cleanedOffset,
+        config,
+      },
+      wallMs,
+    )
   }
 
   /** What the lags of compaction are measured by, of segments that were not looked at in this process. */
@@ -110,21 +150,32 @@ export class LogCompaction {
     if (header.length === batchHeaderBytes) segment.firstTimestamp = storedMaxTimestamp(header, 0)
   }
 
-  #groupsOf(segments: readonly Segment[]): (readonly Segment[])[] {
+  #groupsOf(segments: readonly Segment[], firstUncleanableOffset: number): (readonly Segment[])[] {
     const { config, context } = this.#state
     const sizeOf = (segment: Segment, kind: 'index' | 'timeindex') =>
       context.disk.status(segment.pathOf(kind))?.sizeBytes ?? 0
     const sized = segments.map(segment => {
-      return {
-        segment,
-        baseOffset: segment.baseOffset,
-        endOffset: segment.nextOffset,
-        sizeBytes: segment.sizeBytes,
-        offsetIndexBytes: sizeOf(segment, 'index'),
-        timeIndexBytes: sizeOf(segment, 'timeindex'),
-      }
+      const indexBytes = { offsetIndexBytes: sizeOf(segment, 'index'), timeIndexBytes: sizeOf(segment, 'timeindex') }
+      return { segment, ...factsOf(segment), ...indexBytes }
     })
-    return groupSegments(sized, config).map(group => group.map(({ segment }) => segment))
+    return groupSegments(sized, config, firstUncleanableOffset).map(group => group.map(({ segment }) => segment))
+  }
+}
+
+/** Its files are whole and synced. */
+function isAtRest({ isSealed, isFinished, syncedBytes, sizeBytes }: Segment): boolean {
+  return isSealed && isFinished && syncedBytes === sizeBytes
+}
+
+/** Without the sizes of its indexes, which only grouping asks for. */
+function factsOf(segment: Segment): CompactedSegment {
+  return {
+    baseOffset: segment.baseOffset,
+    sizeBytes: segment.sizeBytes,
+    offsetIndexBytes: 0,
+    timeIndexBytes: 0,
+    largestTimestamp: segment.largestTimestampMs,
+    firstTimestamp: firstTimestampMs(segment),
   }
 }
 
