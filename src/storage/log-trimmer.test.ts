@@ -218,3 +218,42 @@ describe('retention', () => {
       },
     ))
 })
+
+describe('a cut while retention is at work', () => {
+  const cuts: [string, (log: SegmentedLog) => Promise<void>, number][] = [
+    ['to the first segment', log => log.truncate({ endOffset: 4 }), 4],
+    ['below what retention is about to take', log => log.truncate({ endOffset: 20 }), 20],
+    ['to the middle', log => log.truncate({ endOffset: 40 }), 40],
+    ['of all', log => log.truncateFullyAndStartAt(30), 30],
+  ]
+  for (const [name, cut, end] of cuts) {
+    test(`${name} at any moment leaves a log that goes on from there and opens as it was`, async () => {
+      for (let delay = 0; delay < 40; delay++) {
+        await onHost({ config: { ...config, retentionBytes: 3000 } }, async host => {
+          const log = await host.openLog()
+          await fill(host, log)
+          // A follower whose new leader has less than the high watermark it knew.
+          const retained = log.applyRetention(10_000)
+          for (let turn = 0; turn < delay; turn++) await host.io.clock.yieldTurn()
+          const startBefore = log.logStartOffset
+          await cut(log)
+          await retained
+          assert.equal(log.logEndOffset, Math.max(end, startBefore), `after ${delay} turns`)
+          for (let count = 0; count < 30; count++) append(log, { count: 2, valueBytes: 30, leaderEpoch: 9 })
+          await written(host, log)
+          log.moveHighWatermark(log.logEndOffset)
+          await log.flush()
+          await log.directory.saveLogStarts()
+          await host.world.sleep(1000)
+          const start = log.logStartOffset
+          const batches = await readAll(log)
+          host.node.crash('kill')
+          await host.open()
+          assert.equal(host.log().logStartOffset, start, `after ${delay} turns`)
+          assert.deepEqual(await readAll(host.log()), batches, `after ${delay} turns`)
+          assert.deepEqual(host.faults.damage, [])
+        })
+      }
+    })
+  }
+})

@@ -87,12 +87,18 @@ export class LogTrimmer {
     const { segments } = state
     const first = segments.all[count]
     await this.#makeActiveFile()
+    // The log may have been cut meanwhile: a follower gives up what its new leader does not have.
+    if (!this.#mayBeginAt(first)) return
     await this.moveLogStart(Math.max(first.baseOffset, state.logStartOffset))
-    // The log may have been cut meanwhile.
     const before = segments.indexOf(first)
-    if (before <= 0 || !state.isUsable) return
+    if (before <= 0 || !state.isUsable || state.logStartOffset < first.baseOffset) return
     this.#taken.push(...segments.removeFirst(before))
     this.#reader.forget(state.nextOffset)
+  }
+
+  #mayBeginAt(segment: Segment): boolean {
+    const { segments, isUsable, highWatermark } = this.#state
+    return isUsable && segments.includes(segment) && segment.baseOffset <= highWatermark
   }
 
   /**
@@ -131,7 +137,8 @@ export class LogTrimmer {
     await state.directory.saveLogStarts().catch(error => {
       throw state.failed(error)
     })
-    if (offset <= state.highWatermark) this.#moveStart(offset)
+    // A cut meanwhile has taken back what was planned above it.
+    if (offset <= Math.min(state.plannedLogStart, state.highWatermark)) this.#moveStart(offset)
   }
 
   #moveStart(offset: number): void {
@@ -168,8 +175,15 @@ export class LogTrimmer {
     const state = this.#state
     if (state.epochs.truncateFromEnd(endOffset)) state.areEpochsUnsaved = true
     if (endOffset >= state.nextOffset) return
+    // Nobody plans to begin the log above its new end while it is being cut.
+    state.highWatermark = Math.min(state.highWatermark, endOffset)
     // Lower first: a checkpoint above the end of the log would look like records that were lost.
     await this.#lowerCheckpoints(endOffset)
+    // So is a log start above it: what is written there next would seem to have been deleted.
+    if (state.plannedLogStart > endOffset) {
+      state.resetLogStart(Math.min(state.logStartOffset, endOffset))
+      await state.directory.saveLogStarts()
+    }
     const segment = state.segments.floor(endOffset)
     const states = await producerStatesBefore(state.context, state.segments, segment)
     // A batch that reaches over the offset goes: the log may end earlier than asked.
