@@ -17,7 +17,8 @@ import { readRecordCount } from '../records/batch.ts'
 import { BatchValidator } from '../records/batch-validator.ts'
 import { Compactor, type CompactorSettings } from '../storage/compaction/compactor.ts'
 import type { ClaimedDirectory } from '../storage/directory-claim.ts'
-import { LogDirectories } from '../storage/log-directories.ts'
+import { DuplicateLogError } from '../storage/duplicate-logs.ts'
+import { LogDirectories, type OpenOptions } from '../storage/log-directories.ts'
 import { type MetadataLog, openMetadataLog } from '../storage/metadata-log.ts'
 import { createStorage } from '../storage/storage.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
@@ -379,7 +380,7 @@ export class Broker {
     const { clock, log } = this.#io
     const image = this.#metadata!.image
     const config = this.#config
-    this.#logs = await LogDirectories.open(this.#storage, {
+    const options: OpenOptions = {
       directories: this.#claims,
       unclaimed: this.#unclaimed,
       configOf: topic => topicConfigOf(image.config(ResourceType.topic, topic), this.#effectiveTexts).log,
@@ -392,7 +393,13 @@ export class Broker {
         producerExpiryCheckMs: config.producerIdExpirationCheckIntervalMs,
       },
       bootId: this.#options.bootId,
-    })
+    }
+    try {
+      this.#logs = await LogDirectories.open(this.#storage, options)
+    } catch (error) {
+      if (!(error instanceof DuplicateLogError)) throw error
+      throw new StartError(`log.dirs: ${error.message}`, { cause: error })
+    }
     for (const { directory, name, reason } of this.#logs.unopened) {
       log.write('error', `${directory}/${name} is not served: ${reason}`, { directory, name })
     }

@@ -62,12 +62,10 @@ function check(io: Io, config: BrokerConfig, claims: readonly DirectoryClaim[]):
   const failed: string[] = []
   for (const claim of claims) {
     if (claim.type === 'claimed') usable.push(claim)
-    else if (claim.type !== 'failed') throw new StartError(problemOf(claim))
-    else if (claim.path === config.metadataLogDir) throw new StartError(directoryProblem(claim.path, claim.error))
+    else if (!isLeftOut(claim, config)) throw new StartError(reasonOf(claim))
     else {
       failed.push(claim.path)
-      const problem = directoryProblem(claim.path, claim.error)
-      io.log.write('error', `log directory ${claim.path} cannot be used: ${problem}`, { path: claim.path })
+      io.log.write('error', `log directory ${claim.path} cannot be used: ${reasonOf(claim)}`, { path: claim.path })
     }
   }
   const [first] = usable
@@ -84,6 +82,18 @@ function check(io: Io, config: BrokerConfig, claims: readonly DirectoryClaim[]):
     }
   }
   return { clusterId: first.properties.clusterId, claims: usable, failed }
+}
+
+/**
+ * As in Kafka, a directory whose meta.properties cannot be read or understood is one that has failed, and the others go on. One
+ * without the file may be a disk that is not mounted.
+ */
+function isLeftOut(claim: Exclude<DirectoryClaim, { type: 'claimed' }>, config: BrokerConfig): boolean {
+  return (claim.type === 'failed' || claim.type === 'damaged') && claim.path !== config.metadataLogDir
+}
+
+function reasonOf(claim: Exclude<DirectoryClaim, { type: 'claimed' }>): string {
+  return claim.type === 'failed' ? directoryProblem(claim.path, claim.error) : problemOf(claim)
 }
 
 function problemOf(claim: Exclude<DirectoryClaim, { type: 'claimed' | 'failed' }>): string {

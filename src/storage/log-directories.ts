@@ -9,6 +9,7 @@ import { writeCleanEnds } from './clean-ends.ts'
 import type { ClaimedDirectory } from './directory-claim.ts'
 import { writeCleanShutdown } from './directory-files.ts'
 import { type LoadProgress, loadDirectory, type UnopenedPartition } from './directory-loader.ts'
+import { DuplicateLogError, refuseDuplicates } from './duplicate-logs.ts'
 import type { LogDirectory } from './log-directory.ts'
 import { createLogFiles, newLog } from './log-loader.ts'
 import { Scrubber } from './scrubber.ts'
@@ -94,17 +95,28 @@ export class LogDirectories {
     this.#unread = [...unclaimed]
   }
 
-  /** Opens every partition that the directories hold. A directory that fails meanwhile is offline; the others open. */
+  /**
+   * Opens every partition that the directories hold. A directory that fails meanwhile is offline; the others open. Rejects with
+   * `DuplicateLogError`, before anything is changed, when two directories have the same partition.
+   */
   static async open(context: StorageContext, options: OpenOptions): Promise<LogDirectories> {
+    refuseDuplicates(context, options)
     const opened = new LogDirectories(context, options)
     for (const claim of options.directories) {
       const loaded = await loadDirectory(context, claim, options)
-      for (const log of loaded.logs) opened.#logs.set(keyOf(log.topicId, log.partition), log)
+      for (const log of loaded.logs) opened.#add(log)
       opened.#unopened.push(...loaded.unopened)
       if (claim.directory.isOffline) opened.#unread.push(claim.directory.path)
     }
     opened.#startTimers({ ...defaultIntervals, ...options.intervals })
     return opened
+  }
+
+  #add(log: SegmentedLog): void {
+    const key = keyOf(log.topicId, log.partition)
+    const other = this.#logs.get(key)
+    if (other !== undefined) throw new DuplicateLogError([other.path, log.path])
+    this.#logs.set(key, log)
   }
 
   get directories(): readonly LogDirectory[] {

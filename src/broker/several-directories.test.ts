@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { ErrorCode } from '../base/error-code.ts'
+import type { DiskOperation } from '../simulator/io/disk-faults.ts'
+import { type BrokerHost, onBrokerHost } from './fixture.test.ts'
+import { StartError } from './start-error.ts'
+
+const options = { logDirs: ['/data', '/more'] }
+
+/** `first` lies in /data, which is the metadata's directory too, and `second` in /more. */
+async function fill(host: BrokerHost): Promise<void> {
+  await host.start()
+  for (const topic of ['first', 'second']) {
+    await host.createTopic(topic)
+    assert.equal((await host.produce(topic)).errorCode, ErrorCode.none)
+  }
+}
+
+/** Copies a directory without those in it. */
+function copy(host: BrokerHost, from: string, to: string): void {
+  const { disk } = host.node.start()
+  disk.makeDirectory(to)
+  for (const { name } of disk.list(from)) {
+    disk.writeSmallFile(`${to}/${name}`, disk.readSmallFile(`${from}/${name}`, 1 << 20)!)
+  }
+  host.node.crash('kill')
+}
+
+describe('a log directory that has failed when the broker starts', () => {
+  const faults: [DiskOperation, string][] = [
+    ['read', '/more/meta.properties'],
+    ['read', '/more/.kafka_cleanshutdown'],
+    ['read', '/more/recovery-point-offset-checkpoint'],
+    ['read', '/more/second-0/partition.metadata'],
+    ['status', '/more'],
+    ['lock', '/more/.lock'],
+    ['list', '/more'],
+    ['list', '/more/second-0'],
+  ]
+  for (const [operation, pathEnd] of faults) {
+    test(`(${operation} ${pathEnd}) is left out: its partitions wait for it, and are not made anew elsewhere`, () =>
+      onBrokerHost(options, async host => {
+        await fill(host)
+        await host.close()
+        // Twice where the start asks twice: a disk that fails goes on failing.
+        host.node.disk.faults.failNext(operation, 'io', { pathEnd, times: operation === 'list' ? 2 : 1 })
+        await host.start()
+        assert.equal((await host.produce('second')).errorCode, ErrorCode.kafkaStorageError)
+        assert.equal((await host.fetch('second')).errorCode, ErrorCode.kafkaStorageError)
+        assert.equal((await host.produce('first')).baseOffset, 1)
+        await host.createTopic('third')
+        assert.equal((await host.produce('third')).errorCode, ErrorCode.none)
+        await host.world.sleep(100_000)
+        assert.equal((await host.produce('second')).errorCode, ErrorCode.kafkaStorageError)
+        await host.close()
+
+        host.node.disk.faults.forgetOrdered()
+        await host.start()
+        assert.equal((await host.produce('second')).baseOffset, 1)
+        assert.equal((await host.produce('first')).baseOffset, 2)
+        await host.close()
+      }))
+  }
+
+  test('(meta.properties says nothing) is left out as well, unless it is the one with the metadata', () =>
+    onBrokerHost(options, async host => {
+      await fill(host)
+      await host.close()
+      const spoil = (directory: string) => {
+        const { disk } = host.node.start()
+        disk.writeSmallFile(`${directory}/meta.properties`, Buffer.from('version=7'))
+        host.node.crash('kill')
+      }
+      spoil('/more')
+      await host.start()
+      assert.equal((await host.produce('second')).errorCode, ErrorCode.kafkaStorageError)
+      assert.equal((await host.produce('first')).baseOffset, 1)
+      assert.equal(host.linesWith('log directory /more cannot be used').length, 1)
+      await host.close()
+      spoil('/data')
+      await assert.rejects(host.start(), /\/data\/meta.properties cannot be used: version 7 is unknown/)
+    }))
+
+  test('ends the start when it is the one with the metadata, or is not mounted', () =>
+    onBrokerHost(options, async host => {
+      await fill(host)
+      await host.close()
+      host.node.disk.faults.failNext('read', 'io', { pathEnd: '/data/meta.properties' })
+      await assert.rejects(host.start(), /\/data cannot be used: read \/data\/meta.properties/)
+      host.node.crash('kill')
+      const { disk } = host.node.start()
+      disk.rename('/more', '/elsewhere')
+      host.node.crash('kill')
+      await assert.rejects(host.start(), /\/more is not formatted/)
+      host.node.crash('kill')
+      host.node.start().disk.rename('/elsewhere', '/more')
+      host.node.crash('kill')
+      await host.start()
+      assert.equal((await host.produce('second')).baseOffset, 1)
+      await host.close()
+    }))
+})
+
+describe('a partition that lies in two log directories', () => {
+  test('ends the start with one line that names both, and changes neither', () =>
+    onBrokerHost(options, async host => {
+      await fill(host)
+      await host.close()
+      copy(host, '/more/second-0', '/data/second-0')
+      const partitions = () => host.node.disk.files().filter(({ path }) => path.includes('second-0'))
+      const before = partitions()
+      await assert.rejects(host.start(), (error: Error) => {
+        assert.ok(error instanceof StartError)
+        assert.match(error.message, /^log\.dirs: \/data\/second-0 and \/more\/second-0 are the same partition/)
+        return true
+      })
+      assert.deepEqual(partitions(), before)
+      host.node.crash('kill')
+      await host.node.start().disk.remove('/data/second-0')
+      host.node.crash('kill')
+      await host.start()
+      assert.equal((await host.produce('second')).baseOffset, 1)
+      await host.close()
+    }))
+
+  const suffix = '.0123456789abcdef0123456789abcdef'
+  for (const kind of ['future', 'delete', 'stray']) {
+    test(`once as a -${kind} directory is no such case`, () =>
+      onBrokerHost(options, async host => {
+        await fill(host)
+        await host.close()
+        copy(host, '/more/second-0', `/data/second-0${suffix}-${kind}`)
+        await host.start()
+        assert.equal((await host.produce('second')).baseOffset, 1)
+        await host.close()
+      }))
+  }
+
+  test('once of an earlier topic of that name is no such case', () =>
+    onBrokerHost(options, async host => {
+      await fill(host)
+      await host.close()
+      copy(host, '/more/second-0', '/old-0')
+      await host.start()
+      await host.deleteTopic('second')
+      await host.createTopic('second')
+      await host.produce('second')
+      await host.close()
+      host.node.start().disk.rename('/old-0', '/data/second-0')
+      host.node.crash('kill')
+      await host.start()
+      assert.equal((await host.produce('second')).baseOffset, 1)
+      await host.close()
+    }))
+})
