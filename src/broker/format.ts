@@ -47,7 +47,7 @@ async function writeBootstrap(
   controlRecords: readonly ControlRecord[],
 ): Promise<void> {
   const directory = `${config.metadataLogDir}/${metadataDirectoryName}`
-  createLogFiles(context, directory, metadataTopicId, 0)
+  createLogFiles(context, directory, metadataTopicId, { startOffset: 0, hasNamesake: false })
   const snapshots = new SnapshotFiles(io.disk, directory)
   const id = { endOffset: 0, epoch: 0 }
   const values = bootstrapRecords().map(record => metadataRecords.encode(record).value!)

@@ -11,7 +11,7 @@ import { type CleanEnd, readCleanEnds, removeCleanEnds } from './clean-ends.ts'
 import type { ClaimedDirectory } from './directory-claim.ts'
 import { type OffsetCheckpointName, readOffsetCheckpoint, removeCleanShutdown } from './directory-files.ts'
 import type { OpenOptions } from './log-directories.ts'
-import { loadLog, readTopicId } from './log-loader.ts'
+import { loadLog, namesakeFileName, readTopicId } from './log-loader.ts'
 import { SegmentedLog } from './segmented-log.ts'
 import type { StorageContext } from './storage-context.ts'
 
@@ -57,6 +57,17 @@ export async function loadDirectory(
     claim.directory.fail(error)
   }
   return loader
+}
+
+const nothingSaid = {
+  isClean: false,
+  hasNamesake: true,
+  recoveryPoint: 0,
+  logStartOffset: 0,
+  isLogStartKnown: false,
+  highWatermark: 0,
+  cleanEnd: undefined,
+  cleanedOffset: undefined,
 }
 
 class DirectoryLoader implements LoadedDirectory {
@@ -162,14 +173,8 @@ class DirectoryLoader implements LoadedDirectory {
       partition,
       path,
       config: this.#options.configOf(topic),
-      isClean: this.#isClean,
       isPageCacheKept: this.#isPageCacheKept,
-      recoveryPoint: this.#recoveryPoints.get(name) ?? 0,
-      logStartOffset: this.#logStarts.get(name) ?? 0,
-      isLogStartKnown: this.#logStarts.has(name),
-      highWatermark: this.#highWatermarks.get(name) ?? 0,
-      cleanEnd: this.#cleanEnds?.get(name),
-      cleanedOffset: this.#cleaned.get(name),
+      ...this.#saidOf(name),
       damageFound: damage => this.#context.faults.damaged(damage),
       progress: bytes => {
         this.#recoveredBytes += bytes
@@ -180,14 +185,40 @@ class DirectoryLoader implements LoadedDirectory {
     this.logs.push(log)
   }
 
+  /** What the files of the directory say of a log. */
+  #saidOf(name: string) {
+    // A clean shutdown has saved them for every log.
+    if (!this.#isClean && this.#hasNamesake(name)) return nothingSaid
+    return {
+      isClean: this.#isClean,
+      hasNamesake: false,
+      recoveryPoint: this.#recoveryPoints.get(name) ?? 0,
+      logStartOffset: this.#logStarts.get(name) ?? 0,
+      isLogStartKnown: this.#logStarts.has(name),
+      highWatermark: this.#highWatermarks.get(name) ?? 0,
+      cleanEnd: this.#cleanEnds?.get(name),
+      cleanedOffset: this.#cleaned.get(name),
+    }
+  }
+
+  #hasNamesake(name: string): boolean {
+    return this.#context.disk.status(`${this.#path}/${name}/${namesakeFileName}`) !== undefined
+  }
+
   #leave(name: string, reason: string): void {
     this.unopened.push({ directory: this.#path, name, reason })
   }
 
-  /** The file that identifies a partition is synced before anything else of it. */
+  /**
+   * The file that identifies a partition is synced before anything else of it. The checkpoints may speak of another log, when
+   * this one has a namesake, or nothing at all: what names it would be there first.
+   */
   #wasNeverFlushed(name: string): boolean {
-    const bytes = this.#context.disk.readSmallFile(`${this.#path}/${name}/${partitionMetadataFileName}`, 4096)
-    return (bytes === undefined || isTornPartitionMetadata(bytes)) && !this.#recoveryPoints.has(name)
+    const { disk } = this.#context
+    const bytes = disk.readSmallFile(`${this.#path}/${name}/${partitionMetadataFileName}`, 4096)
+    if (bytes !== undefined && !isTornPartitionMetadata(bytes)) return false
+    if (!this.#recoveryPoints.has(name)) return true
+    return this.#hasNamesake(name) || disk.list(`${this.#path}/${name}`).length === 0
   }
 
   #setAside(name: string, topic: string, partition: number, reason: string): void {

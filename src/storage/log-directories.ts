@@ -155,16 +155,17 @@ export class LogDirectories {
     const name = partitionDirectoryName(topic, partition)
     if (this.#isTaken(name)) return refused(ErrorCode.inconsistentTopicId, `another topic's ${name} is in the way`)
     const path = `${directory.path}/${name}`
+    let hasNamesake: boolean
     try {
-      directory.forget(name)
-      createLogFiles(this.#context, path, topicId, 0)
+      hasNamesake = directory.mayNameInCheckpoints(name)
+      createLogFiles(this.#context, path, topicId, { startOffset: 0, hasNamesake })
     } catch (error) {
       assert(error instanceof DiskError, 'a disk throws disk errors only')
       directory.writeFailed(error)
       const begunIn = this.#context.disk.status(path) === undefined ? undefined : directory.id
       return { type: 'refused', errorCode: ErrorCode.kafkaStorageError, message: error.message, begunIn }
     }
-    const loaded = newLog(this.#context, { topicId, topic, partition, path, config })
+    const loaded = newLog(this.#context, { topicId, topic, partition, path, config, hasNamesake })
     const log = new SegmentedLog(this.#context, directory, loaded)
     directory.add(log)
     this.#logs.set(keyOf(topicId, partition), log)

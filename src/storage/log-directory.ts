@@ -47,6 +47,7 @@ export interface DirectoryOfLog {
   saveRecoveryPoints(): Promise<void>
   saveLogStarts(): Promise<void>
   saveCleanedOffsets(): Promise<void>
+  saveCheckpoints(): Promise<void>
   /** Does it after this time, unless the directory is given up before. */
   after(delayMs: number, act: () => Promise<void>): void
 }
@@ -64,7 +65,6 @@ export class LogDirectory implements DirectoryOfLog {
   readonly #cleanedOffsets: CheckpointWriter
   readonly #nameSync: SharedTask
   readonly #timers = new Set<Timer>()
-  #forgetting: Promise<void> = Promise.resolve()
   #state: LogDirectoryState = 'online'
   #hasFailed = false
 
@@ -96,24 +96,24 @@ export class LogDirectory implements DirectoryOfLog {
     this.#logs.delete(partitionDirectoryName(log.topic, log.partition))
   }
 
-  async syncNames(): Promise<void> {
-    await this.#forgetting
-    await this.#nameSync.run()
+  syncNames(): Promise<void> {
+    return this.#nameSync.run()
   }
 
   /**
-   * The checkpoints know logs by their names: before a new log of this name holds anything, they must say nothing of an
-   * earlier one. Durable with the next `syncNames`. Throws `DiskError`.
+   * The checkpoints know logs by their names: whether one of them may speak of an earlier log of this name. Throws
+   * `DiskError`.
    */
-  forget(name: string): void {
-    assert(!this.#logs.has(name), 'a log that is there is not forgotten')
-    const checkpoints = [this.#recoveryPoints, this.#logStarts, this.#highWatermarks, this.#cleanedOffsets]
-    const stale = checkpoints.filter(checkpoint => checkpoint.forget(name))
-    if (stale.length === 0) return
-    const saved = Promise.all([this.#forgetting, ...stale.map(checkpoint => checkpoint.save())]).then(() => undefined)
-    // Whoever syncs names is told.
-    saved.catch(() => undefined)
-    this.#forgetting = saved
+  mayNameInCheckpoints(name: string): boolean {
+    return this.#checkpoints.some(checkpoint => checkpoint.mayName(name))
+  }
+
+  async saveCheckpoints(): Promise<void> {
+    await Promise.all(this.#checkpoints.map(checkpoint => checkpoint.save()))
+  }
+
+  get #checkpoints(): readonly CheckpointWriter[] {
+    return [this.#recoveryPoints, this.#logStarts, this.#highWatermarks, this.#cleanedOffsets]
   }
 
   saveRecoveryPoints(): Promise<void> {

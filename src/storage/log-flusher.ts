@@ -3,6 +3,7 @@ import { leaderEpochFileName, partitionMetadataFileName, segmentFileName } from 
 import { encodeProducerSnapshot } from '../core/log/producer-snapshot.ts'
 import { encodeTransactionIndex } from '../core/log/transaction-index.ts'
 import { DiskError, replaceFile } from '../io/disk.ts'
+import { namesakeFileName } from './log-loader.ts'
 import type { LogState } from './log-state.ts'
 import type { Segment } from './segment.ts'
 import { rebuildIndexes } from './segment-indexes.ts'
@@ -143,9 +144,18 @@ export class LogFlusher {
     const { nameChanges } = this.#state
     if (!this.#state.isMetadataSynced) await disk.syncFile(`${this.#state.home.path}/${partitionMetadataFileName}`)
     this.#state.isMetadataSynced = true
+    if (this.#state.hasNamesake) await this.#outliveNamesake()
     await disk.syncDirectory(this.#state.home.path)
     await this.#state.directory.syncNames()
     this.#state.syncedNameChanges = nameChanges
+  }
+
+  /** Nothing of the log counts as synced before the checkpoints speak of it, and of no other. */
+  async #outliveNamesake(): Promise<void> {
+    const { context, directory, home } = this.#state
+    await directory.saveCheckpoints()
+    await context.disk.remove(`${home.path}/${namesakeFileName}`)
+    this.#state.hasNamesake = false
   }
 
   async #syncSegment(segment: Segment, end: number): Promise<void> {

@@ -38,6 +38,8 @@ export interface LoadRequest {
   readonly isClean: boolean
   /** The process ended, but the machine went on: what it had written is in the files, synced or not. */
   readonly isPageCacheKept: boolean
+  /** What the checkpoints say under this name is of an earlier log: the request has none of it. */
+  readonly hasNamesake: boolean
   /** Of the checkpoints; 0 where they do not say. */
   readonly recoveryPoint: number
   readonly logStartOffset: number
@@ -56,10 +58,21 @@ export interface LoadRequest {
 
 const maxEpochFileBytes = 16 * 1024 * 1024
 
+/**
+ * In the directory of a log whose name another one had before it: what the checkpoints say under that name is not of this log. It
+ * is there before any other file of the log, and until checkpoints that know this log are durable.
+ */
+export const namesakeFileName = 'millrace-namesake'
+
 /** Makes the directory of a new log. */
-export function createLogFiles(context: StorageContext, path: string, topicId: Uuid, startOffset: number): void {
-  const { disk } = context
+export function createLogFiles(
+  { disk }: StorageContext,
+  path: string,
+  topicId: Uuid,
+  { startOffset, hasNamesake }: { readonly startOffset: number; readonly hasNamesake: boolean },
+): void {
   disk.makeDirectory(path)
+  if (hasNamesake) disk.writeSmallFile(`${path}/${namesakeFileName}`, Buffer.alloc(0))
   disk.writeSmallFile(`${path}/${partitionMetadataFileName}`, encodePartitionMetadata(topicId))
   disk.open(`${path}/${segmentFileName(startOffset, 'log')}`, 'append').release()
 }
@@ -67,7 +80,14 @@ export function createLogFiles(context: StorageContext, path: string, topicId: U
 /** What a new log is, without looking at its files. */
 export function newLog(
   context: StorageContext,
-  { topicId, topic, partition, path, config }: Pick<LoadRequest, 'topicId' | 'topic' | 'partition' | 'path' | 'config'>,
+  {
+    topicId,
+    topic,
+    partition,
+    path,
+    config,
+    hasNamesake,
+  }: Pick<LoadRequest, 'topicId' | 'topic' | 'partition' | 'path' | 'config' | 'hasNamesake'>,
 ): LoadedLog {
   const home: LogHome = homeOf(path, config, undefined)
   const { wallMs } = context.clock.now()
@@ -87,6 +107,7 @@ export function newLog(
     recoveryPoint: 0,
     cleanedOffset: undefined,
     isSettled: false,
+    hasNamesake,
   }
 }
 
@@ -141,6 +162,7 @@ export async function loadLog(context: StorageContext, request: LoadRequest): Pr
     recoveryPoint: isKnown ? logEndOffset : Math.min(request.recoveryPoint, logEndOffset),
     cleanedOffset: request.cleanedOffset === undefined ? undefined : Math.min(request.cleanedOffset, logEndOffset),
     isSettled: isKnown,
+    hasNamesake: request.hasNamesake,
   }
 }
 

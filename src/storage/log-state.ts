@@ -30,6 +30,8 @@ export interface LoadedLog {
   readonly cleanedOffset: number | undefined
   /** The files are those of a clean shutdown: they are on disk, all of them, and say what the log is. */
   readonly isSettled: boolean
+  /** The checkpoints may still say something of an earlier log under this name. */
+  readonly hasNamesake: boolean
 }
 
 /** A pass of compaction, as others see it. */
@@ -87,6 +89,8 @@ export class LogState {
   nameChanges: number
   syncedNameChanges = 0
   isMetadataSynced: boolean
+  /** The file that says so is there: see `namesakeFileName`. */
+  hasNamesake: boolean
   /** `leader-epoch-checkpoint` does not hold what `epochs` does. */
   areEpochsUnsaved: boolean
   /** The files are not those that a clean shutdown leaves: something was appended, cut or recovered. */
@@ -123,6 +127,7 @@ export class LogState {
     this.cleanedOffset = loaded.cleanedOffset
     this.nameChanges = loaded.isSettled ? 0 : 1
     this.isMetadataSynced = loaded.isSettled
+    this.hasNamesake = loaded.hasNamesake
     this.isChanged = !loaded.isSettled
     this.areEpochsUnsaved = !loaded.isSettled
     assert(this.logStartOffset <= this.nextOffset, 'a log does not begin after its end')

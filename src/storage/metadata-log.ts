@@ -12,6 +12,7 @@ import type { Damage } from './storage-faults.ts'
 const topic = '__cluster_metadata'
 const offsetsFileName = 'millrace-offsets'
 const maxOffsetsFileBytes = 4096
+const newFiles = { startOffset: 0, hasNamesake: false }
 /** What a power cut may leave unsynced of the metadata log lies above a point that is this old at most. */
 const saveIntervalMs = 10_000
 
@@ -35,7 +36,7 @@ export async function openMetadataLog(
   config: LogConfig,
 ): Promise<MetadataLog> {
   const path = `${directory.path}/${topic}-0`
-  if (context.disk.status(path) === undefined) createLogFiles(context, path, metadataTopicId, 0)
+  if (context.disk.status(path) === undefined) createLogFiles(context, path, metadataTopicId, newFiles)
   const offsets = readOffsets(context, path)
   const damage: Damage[] = []
   const loaded = await loadLog(context, {
@@ -46,6 +47,7 @@ export async function openMetadataLog(
     config,
     isClean: false,
     isPageCacheKept: false,
+    hasNamesake: false,
     ...offsets,
     isLogStartKnown: false,
     highWatermark: 0,
@@ -137,6 +139,10 @@ class MetadataDirectory implements DirectoryOfLog {
   /** The metadata log is not compacted: snapshots take the place of its beginning. */
   saveCleanedOffsets(): Promise<void> {
     return Promise.resolve()
+  }
+
+  saveCheckpoints(): Promise<void> {
+    return this.#offsets.run()
   }
 
   saveNowAndThen(): void {
