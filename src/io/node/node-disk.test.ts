@@ -50,6 +50,15 @@ test('a file that cannot be opened to be synced is no failed sync', async () => 
   await assert.rejects(disk.syncFile(path), { code: 'notFound', operation: 'open' })
 })
 
+test('a directory that cannot be made says why, also where the file system is not for writing', {
+  skip: process.platform !== 'linux',
+}, () => {
+  const disk = new NodeDisk(sharedWith(new AppendPace(() => undefined)), undefined)
+  assert.throws(() => disk.makeDirectory('/sys/millrace/data'), { code: /^(readOnly|notPermitted)$/ })
+  assert.throws(() => disk.makeDirectory('/proc/millrace/data'), { code: 'notFound' })
+  assert.throws(() => disk.makeDirectory('/proc/version/data'), { code: 'notFound' })
+})
+
 function sharedWith(pace: AppendPace) {
   return {
     turns: new TurnQueue(),

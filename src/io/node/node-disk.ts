@@ -1,4 +1,5 @@
 import fs from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import type { DirectoryEntry, Disk, DiskFile, DiskLock, FileStatus } from '../disk.ts'
 import { DiskError } from '../disk.ts'
 import { orDiskError, promised } from './disk-errors.ts'
@@ -49,7 +50,18 @@ export class NodeDisk implements Disk {
   }
 
   makeDirectory(path: string): void {
-    orDiskError('makeDirectory', path, () => fs.mkdirSync(path, { recursive: true }))
+    orDiskError('makeDirectory', path, () => {
+      try {
+        fs.mkdirSync(path, { recursive: true })
+      } catch (error) {
+        // Node says ENOENT here also of a file system that is read-only. Making one directory alone says why it cannot be.
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+        let missing = resolve(path)
+        while (!fs.existsSync(dirname(missing))) missing = dirname(missing)
+        fs.mkdirSync(missing)
+        throw error
+      }
+    })
   }
 
   rename(from: string, to: string): void {
