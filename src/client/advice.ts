@@ -43,7 +43,7 @@ const advice = new Map<ErrorCode, string>([
   [ErrorCode.groupSubscribedToTopic, 'Stop the members that subscribe to the topic first'],
   [ErrorCode.offsetMetadataTooLarge, 'Keep it below offset.metadata.max.bytes'],
   [ErrorCode.producerFenced, 'Another producer has the same transactional id'],
-  [ErrorCode.kafkaStorageError, 'A disk of the broker fails; look at its log'],
+  [ErrorCode.kafkaStorageError, 'A disk of the broker is full or has failed; its log says which'],
   [ErrorCode.policyViolation, 'A policy of the brokers forbids it'],
   [ErrorCode.throttlingQuotaExceeded, 'Wait, or raise the quota'],
   [ErrorCode.unsupportedVersion, 'The brokers are too old for it, or a feature is not enabled'],

@@ -64,7 +64,8 @@ export class MillraceError extends Error {
 /** The error for a code that a broker answered. `subject` says about what: `topic orders`, `group billing`. */
 export function brokerError(code: ErrorCode, subject: string, brokerText?: string | null): MillraceError {
   const name = errorName(code)
-  const detail = brokerText ? `: ${brokerText.replace(/\.+$/, '')}` : ''
+  // Some brokers have no more to say than the name.
+  const detail = brokerText && brokerText !== name ? `: ${brokerText.replace(/\.+$/, '')}` : ''
   const advice = adviceFor(code)
   const message = `${subject}: ${name}${detail}${advice === undefined ? '' : `. ${advice}`}`
   return new MillraceError(name, message, {

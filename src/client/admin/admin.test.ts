@@ -132,6 +132,20 @@ test('what does not pass in time keeps its own error; what is final is not tried
   assert.equal(askedForB.length, 1)
 })
 
+test('a broker that has no more to say than the name of the error does not say it twice', async () => {
+  const errorMessage = 'KAFKA_STORAGE_ERROR'
+  const { admin, finish } = await adminWorld({
+    CreateTopics: request => {
+      const topics = request.body.topics.map(({ name }: { name: string }) => {
+        return { name, errorCode: ErrorCode.kafkaStorageError, errorMessage, topicId: 'AAAAAAAAAAAAAAAAAAAACQ' }
+      })
+      return { throttleTimeMs: 0, topics }
+    },
+  })
+  const [{ error }] = await finish(admin.createTopics([{ name: 'a' }], { timeoutMs: 1000 }))
+  assert.match(error?.message ?? '', /^topic a: KAFKA_STORAGE_ERROR\. A disk of the broker is full or has failed/)
+})
+
 test('a time that no request could say is the longest that it can', async () => {
   const { admin, cluster, finish } = await adminWorld({
     CreateTopics: request => createAnswer(request, () => ErrorCode.none),

@@ -18,6 +18,8 @@ export class IdentitySource {
   #isAsking = false
   /** Why there will never be an identity. */
   fatalError: MillraceError | undefined
+  /** Why there is none yet; undefined while there is one. */
+  lastError: MillraceError | undefined
 
   constructor(cluster: Cluster, closing: Closing, lane: string, changed: () => void) {
     this.#cluster = cluster
@@ -54,8 +56,10 @@ export class IdentitySource {
     for (let failures = 1; this.#identity === undefined && !this.#closing.isClosed; failures++) {
       try {
         this.#identity = await this.#request()
+        this.lastError = undefined
       } catch (thrown) {
         const error = toMillraceError(thrown)
+        this.lastError = error
         if (!error.retriable) {
           this.fatalError = error
           break

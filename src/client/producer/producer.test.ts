@@ -199,6 +199,15 @@ test('without a leader a record is given up after deliveryTimeoutMs, and was not
   assert.ok(world.nowMs - before < 5100)
 })
 
+test('a record that waited for a producer id in vain says why there is none', async () => {
+  const { cluster, finish, producer } = await ordersWorld({}, { deliveryTimeoutMs: 5000 })
+  const body = { errorCode: ErrorCode.kafkaStorageError, producerId: -1, producerEpoch: -1 }
+  cluster.mischief = request => (request.api === 'InitProducerId' ? { type: 'answer', body } : undefined)
+  const error = await finish(failure(producer.send({ topic: 'orders', value: 'a' })))
+  assert.match(error.message, /^1 record for orders-0 was not .* 5000 ms: a producer id: KAFKA_STORAGE_ERROR\. A disk/)
+  assert.deepEqual([error.code, error.outcomeUnknown], ['TIMED_OUT', false])
+})
+
 test('of a record whose answer never came nobody knows, and those behind it are written once', async () => {
   const { cluster, finish, producer } = await ordersWorld({}, { deliveryTimeoutMs: 5000, requestTimeoutMs: 1000 })
   await finish(producer.send({ topic: 'orders', value: 'a' }))

@@ -252,12 +252,13 @@ export class Sender {
 
   #tooLate({ topic, partition }: PartitionQueue, batch: ProducerBatch): MillraceError {
     const { deliveryTimeoutMs } = this.#config
-    const why = batch.lastError === undefined ? this.#whyNotSent(topic, partition) : `: ${batch.lastError.message}`
+    const cause = batch.lastError ?? this.#identity.lastError
+    const why = cause === undefined ? this.#whyNotSent(topic, partition) : `: ${cause.message}`
     const records = `${countOf(batch.recordCount, 'record')} for ${topic}-${partition}`
     const was = batch.recordCount === 1 ? 'was' : 'were'
     const text = `${records} ${was} not acknowledged within ${deliveryTimeoutMs} ms${why}`
     const outcomeUnknown = batch.isUncertain || batch.state === 'inFlight'
-    return new MillraceError('TIMED_OUT', text, { retriable: true, outcomeUnknown, cause: batch.lastError })
+    return new MillraceError('TIMED_OUT', text, { retriable: true, outcomeUnknown, cause })
   }
 
   #whyNotSent(topic: string, partition: number): string {

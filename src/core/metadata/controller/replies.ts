@@ -49,6 +49,10 @@ export function apiError(errorCode: ErrorCode, message: string | null = null): A
 
 const throttleTimeMs = 0
 
+const texts: ReadonlyMap<ErrorCode, string> = new Map([
+  [ErrorCode.kafkaStorageError, 'The controller cannot write to its disk: it is full, or has failed.'],
+])
+
 /**
  * The answer to a request that as a whole was not carried out. The runner's codes for a coordinator that is not there mean
  * to clients of the controller that it is another node.
@@ -60,7 +64,7 @@ export function failureReply(
 ): ControllerReply {
   assert(isRequested(command), 'nobody waits for the answer to a command of the node itself')
   const errorCode = isElsewhere(code) ? ErrorCode.notController : code
-  const errorMessage = message ?? errorName(errorCode)
+  const errorMessage = message ?? texts.get(errorCode) ?? errorName(errorCode)
   switch (command.type) {
     case 'registerBroker':
       return { type: command.type, response: { throttleTimeMs, errorCode } }
