@@ -211,17 +211,23 @@ export class LogFlusher {
   async #finish(segment: Segment): Promise<void> {
     const { disk, indexCache } = this.#state.context
     const next = this.#state.segments.after(segment) as Segment
+    const snapshot = next.pathOf('snapshot')
+    // A clean shutdown may have left it here. It says that the index files are whole, and now they are written again.
+    if (next.snapshotBefore !== undefined && disk.status(snapshot) !== undefined) {
+      await disk.remove(snapshot)
+      await disk.syncDirectory(this.#state.home.path)
+    }
     await this.writeIndexes(segment)
     for (const kind of ['index', 'timeindex', 'txnindex'] as const) {
       if (kind !== 'txnindex' || segment.hasTransactionIndex) await disk.syncFile(segment.pathOf(kind))
     }
     if (next.snapshotBefore !== undefined) {
-      disk.writeSmallFile(next.pathOf('snapshot'), next.snapshotBefore)
-      await disk.syncFile(next.pathOf('snapshot'))
-      next.snapshotBefore = undefined
+      disk.writeSmallFile(snapshot, next.snapshotBefore)
+      await disk.syncFile(snapshot)
     }
     await this.saveEpochs()
     await disk.syncDirectory(this.#state.home.path)
+    next.snapshotBefore = undefined
     if (!this.#state.segments.includes(segment) || !segment.isSealed) return
     segment.isFinished = true
     this.#moveRecoveryPoint()

@@ -29,3 +29,24 @@ test('a segment that ended just before a crash is found by time as its batches s
     })
   }
 })
+
+test('a segment that ends where a clean shutdown left the log is found by time, whenever the power fails', async () => {
+  for (let seed = 0; seed < 150; seed++) {
+    await onHost({ seed, config: { segmentBytes: 400 } }, async host => {
+      let log = await host.openLog()
+      append(log, { timestamp: 1000, valueBytes: 250 })
+      await written(host, log)
+      log.moveHighWatermark(1)
+      log = await host.reopen()
+      append(log, { timestamp: 5000, valueBytes: 250 })
+      await written(host, log)
+      assert.equal(log.segmentCount, 2)
+      await host.world.sleep(host.world.random('when').below(16))
+      host.node.crash('power')
+
+      await host.open()
+      const found = await host.log().findByTimestamp(900n)
+      assert.equal(found !== undefined && 'offset' in found && found.offset, 0, `seed ${seed}`)
+    })
+  }
+})
