@@ -54,7 +54,8 @@ export class BrokerWatch {
   #lookAt({ log, topic, index }: Partition): void {
     const { logStartOffset, highWatermark, logEndOffset, flushedOffset, nextOffset } = log
     const isOrdered = logStartOffset <= highWatermark && highWatermark <= logEndOffset && logEndOffset <= nextOffset
-    const isPromised = !this.#isAck || highWatermark <= flushedOffset
+    // Nobody is served from a log that is offline. Its directory may have failed before what was loaded was synced.
+    const isPromised = !this.#isAck || log.isOffline || highWatermark <= flushedOffset
     const before = this.#seen.get(log)
     const hasGoneBack =
       before !== undefined && (logStartOffset < before.logStartOffset || highWatermark < before.highWatermark)
