@@ -74,6 +74,11 @@ export class CoordinatorShard<Command extends CommandBase, Rec, Soft, Reply, Eff
     return this.#runner.state === 'loaded'
   }
 
+  /** Grows whenever the machine that is there goes, or another begins to be loaded. */
+  get loads(): number {
+    return this.#load
+  }
+
   inspect(): { readonly durable: unknown; readonly soft: unknown } | undefined {
     return this.#runner.inspect()
   }

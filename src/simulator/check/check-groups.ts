@@ -1,4 +1,4 @@
-import type { Call, History } from '../history/history.ts'
+import type { Call, History, Mark } from '../history/history.ts'
 import type { CheckInput } from './check-history.ts'
 import { Incarnations } from './incarnations.ts'
 
@@ -12,10 +12,12 @@ export function checkGroups(input: CheckInput): void {
 /** Within a generation no two members own the same partition. */
 function checkOwnership({ history, violations }: CheckInput): void {
   const owners = new Map<string, string>()
-  const lives = new Lives(history)
+  const numbering = new Numbering(history)
   const instances = new Map(history.callsOf('join').map(({ request, answer }) => [answer?.member, request.instance]))
-  for (const { request, answer, invokedAt } of history.callsOf('sync')) {
-    const generation = `${request.group} generation ${request.generation} in life ${lives.of(request.group, invokedAt)}`
+  for (const { request, answer, invokedAt, endedAt } of history.callsOf('sync')) {
+    const place = numbering.of(request.group, { from: invokedAt, to: endedAt })
+    if (place === undefined) continue
+    const generation = `${request.group} generation ${request.generation} (numbering ${place})`
     for (const partition of answer?.share ?? []) {
       const key = `${generation} ${partition}`
       // A static member that comes back has another member id, and is the same.
@@ -29,7 +31,7 @@ function checkOwnership({ history, violations }: CheckInput): void {
 
 /** Once somebody has joined a generation, nobody acts in the name of an earlier one. */
 function checkGenerations({ history, violations }: CheckInput): void {
-  const lives = new Lives(history)
+  const numbering = new Numbering(history)
   const joins = history
     .callsOf('join')
     .filter(call => call.answer !== undefined)
@@ -39,10 +41,10 @@ function checkGenerations({ history, violations }: CheckInput): void {
       if (call.outcome !== 'ok') continue
       const { group, generation, member } = call.request
       if (generation < 0) continue
-      const life = lives.of(group, call.invokedAt)
       const newer = joins.find(join => {
-        const isEarlier = join.endedAt < call.invokedAt && lives.of(group, join.endedAt) === life
-        return isEarlier && join.request.group === group && (join.answer?.generation ?? 0) > generation
+        const isEarlier = join.request.group === group && join.endedAt < call.invokedAt
+        if (!isEarlier || (join.answer?.generation ?? 0) <= generation) return false
+        return numbering.of(group, { from: join.invokedAt, to: call.endedAt }) !== undefined
       })
       if (newer === undefined) continue
       const text = `${f} ${call.id} of ${member} in generation ${generation} of ${group} was taken, though ${newer.answer?.generation} had begun (call ${newer.id})`
@@ -52,43 +54,29 @@ function checkGenerations({ history, violations }: CheckInput): void {
 }
 
 /**
- * When groups began to number their generations anew: with a life of the broker, since a crash may have taken the last of
- * them, and when a group had been forgotten, as an empty one without offsets is before long.
+ * Generations are numbered anew with a life of the broker, since a crash may have taken the last of them, and where the
+ * history says so.
  */
-class Lives {
-  readonly #starts: readonly number[]
-  readonly #anew: ReadonlyMap<string, readonly number[]>
+class Numbering {
+  readonly #lives: readonly number[]
+  readonly #anew: readonly Mark<'numberedAnew'>[]
 
   constructor(history: History) {
-    this.#starts = history.marksOf('started').map(mark => mark.at)
-    const joins = history.callsOf('join').filter(call => call.answer !== undefined)
-    const byGroup = Map.groupBy(joins, ({ request }) => request.group)
-    this.#anew = new Map([...byGroup].map(([group, ofGroup]) => [group, beginnings(ofGroup)]))
+    this.#lives = history.marksOf('started').map(mark => mark.at)
+    this.#anew = history.marksOf('numberedAnew')
   }
 
-  of(group: string, place: number): string {
-    return `${this.#at(this.#starts, place)}.${this.#at(this.#anew.get(group) ?? [], place)}`
+  /** Under which numbering something happened in that time; undefined when that changed meanwhile. */
+  of(group: string, { from, to }: { readonly from: number; readonly to: number }): number | undefined {
+    const before = this.#count(group, from)
+    return before === this.#count(group, to) ? before : undefined
   }
 
-  #at(starts: readonly number[], place: number): number {
-    return starts.filter(start => start <= place).length
+  #count(group: string, place: number): number {
+    const lives = this.#lives.filter(at => at <= place).length
+    const anew = this.#anew.filter(({ at, value }) => at <= place && (value.group ?? group) === group).length
+    return lives + anew
   }
-}
-
-/**
- * Where the first generation begins anew: all who join it at its beginning wait for one another, so who asks after somebody
- * has been answered is in another first generation. (Or has rejoined, which then goes unchecked for the first one.)
- */
-function beginnings(joins: readonly Call<'join'>[]): number[] {
-  const found: number[] = []
-  let answeredAt: number | undefined
-  for (const { answer, invokedAt, endedAt } of [...joins].sort((a, b) => a.endedAt - b.endedAt)) {
-    if (answer?.generation !== 1) continue
-    if (answeredAt !== undefined && invokedAt <= answeredAt) continue
-    if (answeredAt !== undefined) found.push(endedAt)
-    answeredAt = endedAt
-  }
-  return found
 }
 
 /** Commits of one group to one partition as a register: a read gives the last write, or one that may be yet to come. */

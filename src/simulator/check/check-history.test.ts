@@ -198,6 +198,20 @@ const sound: Record<string, (story: Story) => void> = {
     story.joined('one-again', 2, 'instance')
     story.synced({ group: 'g', member: 'one-again', generation: 2 }, ['orders-0'])
   },
+  'first generations of a group that had been forgotten meanwhile': story => {
+    story.joined('one', 1)
+    story.synced(generation1, ['orders-0'])
+    story.joined('two', 2)
+    story.history.mark('numberedAnew', { group: 'g' })
+    story.joined('three', 1)
+    story.synced({ group: 'g', member: 'three', generation: 1 }, ['orders-0'])
+  },
+  'a generation that its coordinator has forgotten with the one before it': story => {
+    story.joined('one', 1)
+    story.joined('two', 2)
+    story.history.mark('numberedAnew', { group: undefined })
+    story.synced(generation1, ['orders-0'])
+  },
   'a commit that may have come after another': story => {
     const late = story.commit(5, 'late')
     story.committed(6, 'first')
@@ -407,6 +421,17 @@ const unsound: readonly (readonly [invariants: string, what: string, tell: (stor
       story.joined('one', 1)
       story.joined('two', 1)
       story.synced(generation1, ['orders-0'])
+      story.synced({ ...generation1, member: 'two' }, ['orders-0'])
+    },
+  ],
+  [
+    'I36',
+    'a partition has two owners in the first generation, and another group was numbered anew',
+    story => {
+      story.joined('one', 1)
+      story.synced(generation1, ['orders-0'])
+      story.history.mark('numberedAnew', { group: 'another' })
+      story.joined('two', 1)
       story.synced({ ...generation1, member: 'two' }, ['orders-0'])
     },
   ],

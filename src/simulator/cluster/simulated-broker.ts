@@ -10,6 +10,7 @@ import type { World } from '../io/world.ts'
 import type { Plan } from '../plan.ts'
 import type { Violations } from '../violations.ts'
 import { BrokerWatch } from './broker-watch.ts'
+import { GroupWatch } from './group-watch.ts'
 import { Ledger } from './ledger.ts'
 
 const port = 9092
@@ -32,6 +33,7 @@ export class SimulatedBroker {
   #boot = 1
   readonly #endings = new Set<() => void>()
   readonly #watch: BrokerWatch
+  readonly #groupWatch: GroupWatch
   /** Of this life: log directories that have failed. */
   readonly #offline = new Set<string>()
   /** Whether the disk is in such a state that a broker may give up. */
@@ -46,6 +48,8 @@ export class SimulatedBroker {
     this.node = world.addNode('broker')
     this.ledger = new Ledger(history, violations)
     this.#watch = new BrokerWatch(plan, violations)
+    this.#groupWatch = new GroupWatch(history)
+    world.log.watcher = line => this.#groupWatch.logged(line)
     this.#loaded = load(plan, this.endpoint)
   }
 
@@ -94,6 +98,7 @@ export class SimulatedBroker {
       this.#lookForOffline()
       this.expectsFailure = false
       this.#watch.begin(broker)
+      this.#groupWatch.begin(broker)
       this.ledger.started(broker)
       return true
     } catch (error) {
@@ -137,6 +142,7 @@ export class SimulatedBroker {
   look(): void {
     if (this.#state !== 'running') return
     this.#watch.look()
+    if (this.#broker !== undefined) this.#groupWatch.look(this.#broker)
     this.#lookForOffline()
   }
 

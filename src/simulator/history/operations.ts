@@ -116,6 +116,8 @@ export interface Marks {
   /** A broker's process began, by whatever way the one before ended. */
   started: { readonly node: string; readonly life: number }
   ended: { readonly node: string; readonly life: number; readonly how: 'kill' | 'power' | 'closed' | 'failed' }
+  /** The generations of a group, or of all groups when none is named, are numbered anew from here on. */
+  numberedAnew: { readonly group: string | undefined }
   /** What a power cut took of a partition: everything from this offset on. */
   cut: Target & { readonly from: number }
   /** Bytes were damaged on purpose: these offsets may be missing, but never wrong. */

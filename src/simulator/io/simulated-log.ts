@@ -15,6 +15,8 @@ const KEPT_LINES = 1000
 /** The log of all nodes of a world, the newest lines of it. */
 export class WorldLog {
   readonly #lines: LogLine[] = []
+  /** Told of each line as it is written. */
+  watcher: (line: LogLine) => void = () => undefined
 
   get lines(): readonly LogLine[] {
     return this.#lines
@@ -24,8 +26,10 @@ export class WorldLog {
     return {
       write: (level, message, fields = {}) => {
         const timeMs = life.scheduler.timeUs / 1000
-        this.#lines.push({ timeMs, node: life.name, level, message, fields })
+        const line = { timeMs, node: life.name, level, message, fields }
+        this.#lines.push(line)
         if (this.#lines.length > KEPT_LINES) this.#lines.shift()
+        this.watcher(line)
       },
     }
   }
