@@ -196,7 +196,9 @@ test('answers that do not tell make a batch uncertain, others do not', () => {
     [ErrorCode.requestTimedOut, true],
     [ErrorCode.notEnoughReplicasAfterAppend, true],
     [ErrorCode.notEnoughReplicas, false],
-    [ErrorCode.notLeaderOrFollower, false],
+    [ErrorCode.notLeaderOrFollower, true],
+    [ErrorCode.unknownTopicOrPartition, true],
+    [ErrorCode.leaderNotAvailable, false],
   ] as const) {
     const queue = queueOf()
     const batch = push(queue)

@@ -192,7 +192,7 @@ export class PartitionQueue {
       if (isOutOfOrder) return this.#outOfOrder(batch, error)
       if (errorCode === ErrorCode.invalidProducerEpoch && !batch.isUncertain) return this.#fenced(batch, error)
     }
-    if (error.outcomeUnknown) batch.isUncertain = true
+    if (error.outcomeUnknown || mayBeAppended.has(errorCode)) batch.isUncertain = true
     if (errorCode === ErrorCode.messageTooLarge && batch.recordCount > 1 && !batch.isGivenUp) return { type: 'split' }
     return isRetriable(errorCode) ? this.#again(batch, error) : this.#failed(batch, error)
   }
@@ -272,3 +272,10 @@ export class PartitionQueue {
     return index
   }
 }
+
+/** A leader answers so, too, when it had appended the batch and ceased to lead before its followers had it. */
+const mayBeAppended: ReadonlySet<ErrorCode> = new Set([
+  ErrorCode.notLeaderOrFollower,
+  ErrorCode.unknownTopicOrPartition,
+  ErrorCode.unknownTopicId,
+])
