@@ -29,6 +29,8 @@ export interface FetchParameters {
   readonly maxWaitMs: number
   readonly minBytes: number
   readonly maxBytes: number
+  /** Who follows the partitions with this fetch; negative for a consumer. */
+  readonly replicaId: number
 }
 
 export interface FetchSource {
@@ -172,7 +174,7 @@ export class WaitingFetch implements PartitionWatcher {
       if (errorCode === ErrorCode.kafkaStorageError) return failed(wanted, errorCode)
       return { ...failed(wanted, errorCode), isAbsent: true, abortedTransactions: [] }
     }
-    const refused = checkLeader(wanted, partition)
+    const refused = checkLeader(wanted, partition, this.#parameters.replicaId)
     if (refused !== undefined) return refused
     const { log } = partition
     const diverging = divergence(wanted, partition)
@@ -251,13 +253,13 @@ export function failed(wanted: FetchPartition, errorCode: ErrorCode): FetchResul
   }
 }
 
-function checkLeader(wanted: FetchPartition, partition: Partition): FetchResult | undefined {
+function checkLeader(wanted: FetchPartition, partition: Partition, replicaId: number): FetchResult | undefined {
   const { leaderId, leaderEpoch } = partition.state
   const asked = wanted.currentLeaderEpoch
   let errorCode: ErrorCode | undefined
   if (asked >= 0 && asked < leaderEpoch) errorCode = ErrorCode.fencedLeaderEpoch
   else if (asked > leaderEpoch) errorCode = ErrorCode.unknownLeaderEpoch
-  else if (!partition.isLeader) errorCode = ErrorCode.notLeaderOrFollower
+  else if (!partition.isLeader || isStranger(partition, replicaId)) errorCode = ErrorCode.notLeaderOrFollower
   else if (partition.log.isOffline) errorCode = ErrorCode.kafkaStorageError
   if (errorCode === undefined) return undefined
   const result = failed(wanted, errorCode)

@@ -81,7 +81,8 @@ function isGoodCursor(
 
 function unknown(name: string) {
   const errorCode = isLegalTopicName(name) ? ErrorCode.unknownTopicOrPartition : ErrorCode.invalidTopicException
-  return { ...failed(name, errorCode), isInternal: isInternalTopic(name) }
+  const topicAuthorizedOperations = topicOperations
+  return { ...failed(name, errorCode), isInternal: isInternalTopic(name), topicAuthorizedOperations }
 }
 
 function failed(name: string, errorCode: ErrorCode) {

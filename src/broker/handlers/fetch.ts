@@ -8,8 +8,7 @@ import { type FetchResult, WaitingFetch } from '../fetch/waiting-fetch.ts'
 import type { Request } from '../network/request.ts'
 import type { BrokerServices } from '../services.ts'
 
-const firstVersionWithLeaders = 12
-const firstVersionWithEndpoints = 16
+const firstVersionWithLeaders = 16
 
 type FetchBody = ReturnType<typeof decode<(typeof fetchRequest)['fields']>>
 
@@ -40,6 +39,7 @@ function handleFetch(services: BrokerServices, request: Request): void {
       maxWaitMs: body.maxWaitMs,
       minBytes: Math.min(body.minBytes, maxBytes),
       maxBytes,
+      replicaId: replicaIdOf(body, request.apiVersion),
     },
     wanted,
     {
@@ -60,6 +60,11 @@ function handleFetch(services: BrokerServices, request: Request): void {
   if (!fetch.isDone) {
     fetch.deadline = services.deadlines.add(request.receivedAt.monotonicMs + body.maxWaitMs, () => fetch.expire())
   }
+}
+
+/** -1 for a consumer. */
+function replicaIdOf(body: FetchBody, version: number): number {
+  return version >= 15 ? body.replicaState.replicaId : body.replicaId
 }
 
 function sessionRequest(body: FetchBody, version: number): FetchSessionRequest {
@@ -86,7 +91,7 @@ function sessionRequest(body: FetchBody, version: number): FetchSessionRequest {
   )
   // Before sessions (version 7) every fetch stands alone.
   const sessionEpoch = version < 7 ? -1 : body.sessionEpoch
-  const isReplica = (version >= 15 ? body.replicaState.replicaId : body.replicaId) >= 0
+  const isReplica = replicaIdOf(body, version) >= 0
   return { sessionId: body.sessionId, sessionEpoch, usesTopicIds, isReplica, partitions, forgotten }
 }
 
@@ -117,14 +122,19 @@ function answer(
     errorCode: ErrorCode.none,
     sessionId,
     responses: byTopic(said, request.apiVersion >= firstVersionWithLeaders),
-    nodeEndpoints: saysLeaders(request, said) ? services.nodeEndpoints(request) : [],
+    nodeEndpoints: saysLeaders(request, asked, said) ? services.nodeEndpoints(request) : [],
   }
   request.reply(fetchResponse, value)
 }
 
-/** KIP-951: where the leaders are that some partitions have instead, in the versions that can say so. */
-function saysLeaders(request: Request, said: readonly FetchResult[]): boolean {
-  return request.apiVersion >= firstVersionWithEndpoints && said.some(result => result.currentLeader !== undefined)
+/** KIP-951: where the leaders are that some partitions have instead, in the versions that can say so. Replicas know. */
+function saysLeaders(
+  { apiVersion }: Request,
+  { isReplica }: FetchSessionRequest,
+  said: readonly FetchResult[],
+): boolean {
+  if (apiVersion < firstVersionWithLeaders || isReplica) return false
+  return said.some(result => result.currentLeader !== undefined)
 }
 
 /** The order of Kafka's answers, and so of what a session serves next. */

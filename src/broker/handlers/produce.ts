@@ -109,7 +109,8 @@ function refusal(body: ProduceBody, records: Buffer | null, version: number): It
   if (body.acks < -1 || body.acks > 1) return { errorCode: ErrorCode.invalidRequiredAcks, message: null }
   const malformed = checkProduceRecords(records, version)
   if (malformed !== undefined) return malformed
-  if (body.transactionalId === null && !isTransactional(records!, 0)) return undefined
+  // A transactional id alone means nothing: what counts is that the batch says so.
+  if (!isTransactional(records!, 0)) return undefined
   return {
     errorCode: ErrorCode.transactionalIdAuthorizationFailed,
     message: 'This broker does not offer transactions yet.',
