@@ -19,6 +19,12 @@ const deliberate: readonly {
     reason: 'every refusal says why',
   },
   {
+    scenario: /^every API/,
+    label: /^DescribeConfigs/,
+    path: /\.errorMessage$/,
+    reason: 'every refusal says why',
+  },
+  {
     scenario: /^DescribeConfigs/,
     label: /^broker$/,
     path: /\.configs\.(length|has)$/,

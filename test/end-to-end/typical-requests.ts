@@ -71,33 +71,46 @@ export async function untilCoordinated(client: RawClient, groupId: string): Prom
 
 /** One API with a request that its clients send often, and what makes sense as an answer. */
 export interface Typical {
+  /** Of the API, and what is special about the request if there is something. */
   readonly name: string
   readonly call: Call
+  /** The versions in which it makes sense. */
+  readonly from: number
+  readonly to: number
   /** A new request each time; topics and groups of its own are named for the version. */
   body(version: number, world: World): Promise<unknown>
   check(answer: unknown, version: number, world: World): void
 }
 
-function typical<Q extends Fields, A extends Fields>(
+export function typical<Q extends Fields, A extends Fields>(
   call: Call<Q, A>,
   body: (version: number, world: World) => Input<Message<Q>> | Promise<Input<Message<Q>>>,
   check: (answer: Infer<Message<A>>, version: number, world: World) => void,
+  about: { readonly about?: string; readonly from?: number; readonly to?: number } = {},
 ): Typical {
+  const api = call.request.name.replace('Request', '')
   return {
-    name: call.request.name.replace('Request', ''),
+    name: about.about === undefined ? api : `${api}, ${about.about},`,
     call: call as unknown as Call,
+    from: about.from ?? call.request.minVersion,
+    to: about.to ?? call.request.maxVersion,
     body: async (version, world) => await body(version, world),
     check: (answer, version, world) => check(answer as Infer<Message<A>>, version, world),
   }
 }
 
 /** The topic as a version names it. */
-function topicAs(version: number, firstWithIds: number, { topic, topicId }: Required<Place>) {
+export function topicAs(version: number, firstWithIds: number, { topic, topicId }: Required<Place>) {
   return version >= firstWithIds ? { topicId } : { name: topic }
 }
 
-async function freshTopic(world: World, api: string, version: number): Promise<Required<Place>> {
-  return await world.createTopic(world.client, world.named(`${api}-${version}`))
+export async function freshTopic(
+  world: World,
+  api: string,
+  version: number,
+  options: Parameters<typeof createTopic>[2] = {},
+): Promise<Required<Place>> {
+  return await world.createTopic(world.client, world.named(`${api}-${version}`), options)
 }
 
 export const typicalRequests: readonly Typical[] = [

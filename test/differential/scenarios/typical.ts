@@ -1,3 +1,4 @@
+import { fullRequests } from '../../end-to-end/full-requests.ts'
 import { makeWorld, typicalRequests } from '../../end-to-end/typical-requests.ts'
 import { createUsableTopic, type Side } from '../side.ts'
 import type { Scenarios } from './scenario.ts'
@@ -9,9 +10,8 @@ export const typicalScenarios: Scenarios = {
       named: name => side.named(name),
       createTopic: createUsableTopic,
     })
-    for (const { name, call, body } of typicalRequests) {
-      const { minVersion, maxVersion, key } = call.request
-      for (let version = minVersion; version <= Math.min(maxVersion, key === 22 ? 5 : maxVersion); version++) {
+    for (const { name, call, from, to, body } of [...typicalRequests, ...fullRequests]) {
+      for (let version = from; version <= Math.min(to, call.request.key === 22 ? 5 : to); version++) {
         await side.ask(`${name} v${version}`, call, version, (await body(version, world)) as never)
       }
     }
