@@ -92,7 +92,9 @@ test('a fetch inside of a batch gives the whole batch', async () => {
     [2, ['2', '3']],
     [3, ['2', '3']],
   ] as const) {
-    assert.deepEqual(valuesOf((await fetch(client, place, { offset, ...oneBatch })).records), values)
+    for (const version of versions) {
+      assert.deepEqual(valuesOf((await fetch(client, place, { version, offset, ...oneBatch })).records), values)
+    }
   }
   const all = recordsOf((await fetch(client, place, { offset: 1 })).records)
   assert.deepEqual(

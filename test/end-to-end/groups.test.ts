@@ -191,23 +191,29 @@ test('a member that waits for the leader gets what the leader assigned, and not 
 })
 
 test('a static member comes back without a rebalance, with its partitions and with everything it now says', async () => {
+  await Promise.all([5, 6, 7, 8, 9].map(version => comesBack(version)))
+})
+
+async function comesBack(version: number): Promise<void> {
   using first = await connect()
-  const groupId = 'static'
-  const options: JoinOptions = { groupInstanceId: 'instance-1', sessionTimeoutMs: 30_000, version: 7 }
+  const groupId = `static-${version}`
+  const options: JoinOptions = { groupInstanceId: 'instance-1', sessionTimeoutMs: 30_000, version }
   const before = await join(first, groupId, options)
   assert.equal(before.errorCode, ErrorCode.none)
   const { generationId } = before
   const given = assignment({ orders: [0, 1, 2, 3] })
+  const syncVersion = Math.min(5, version - 2)
   const sync = async (from: RawClient, memberId: string) =>
-    await from.call(api.syncGroup, 5, {
+    await from.call(api.syncGroup, syncVersion, {
       ...{ groupId, generationId, memberId, groupInstanceId: 'instance-1' },
-      ...{ protocolType: 'consumer', protocolName: 'range' },
+      ...(syncVersion >= 5 ? { protocolType: 'consumer', protocolName: 'range' } : {}),
       assignments: [{ memberId, assignment: given }],
     })
   assert.equal((await sync(first, before.memberId)).errorCode, ErrorCode.none)
 
-  using second = await RawClient.connect({ port: broker.port, clientId: 'restarted' })
-  const returned = await join(second, groupId, { ...options, sessionTimeoutMs: 1000, rebalanceTimeoutMs: 5000 })
+  using second = await RawClient.connect({ port: broker.port, clientId: 'restarted', host: '::1' })
+  const now = { ...options, sessionTimeoutMs: 20_000, rebalanceTimeoutMs: 300, topics: ['orders', 'more'] }
+  const returned = await join(second, groupId, now)
   assert.deepEqual([returned.errorCode, returned.generationId], [ErrorCode.none, generationId])
   assert.notEqual(returned.memberId, before.memberId)
   const { assignment: kept, errorCode } = await sync(second, returned.memberId)
@@ -215,17 +221,31 @@ test('a static member comes back without a rebalance, with its partitions and wi
   const { members, groupState } = await stateOf(groupId)
   assert.equal(groupState, 'Stable')
   assert.deepEqual(
-    members.map(({ memberId, clientId, groupInstanceId }) => [memberId, clientId, groupInstanceId]),
-    [[returned.memberId, 'restarted', 'instance-1']],
+    members.map(({ memberId, clientId, clientHost, groupInstanceId, memberMetadata }) => ({
+      ...{ memberId, clientId, groupInstanceId, memberMetadata, isIpv6: clientHost.includes(':') },
+    })),
+    [
+      {
+        ...{ memberId: returned.memberId, clientId: 'restarted', groupInstanceId: 'instance-1' },
+        ...{ memberMetadata: subscription(['orders', 'more']), isIpv6: true },
+      },
+    ],
   )
   // Whoever had that name before is told so.
   const fenced = await first.call(api.heartbeat, 4, {
     ...{ groupId, generationId, memberId: before.memberId, groupInstanceId: 'instance-1' },
   })
   assert.equal(fenced.errorCode, ErrorCode.fencedInstanceId)
-  // The new session timeout is in force: without heartbeats the member is gone after 1 s, not after 30.
+  // The new rebalance timeout is in force: who joins now waits no longer for the other than it allows.
+  const began = performance.now()
+  const newcomer = await join(first, groupId, { sessionTimeoutMs: 30_000, rebalanceTimeoutMs: 300 })
+  assert.deepEqual([newcomer.errorCode, newcomer.generationId], [ErrorCode.none, generationId + 1])
+  assert.ok(performance.now() - began < 10_000)
+  await first.call(api.leaveGroup, 4, { groupId, members: [{ memberId: newcomer.memberId }] })
+  // So is a new session timeout: without heartbeats the member is gone after a second, not after twenty.
+  assert.equal((await join(second, groupId, { ...now, sessionTimeoutMs: 1000 })).errorCode, ErrorCode.none)
   await until(async () => (await stateOf(groupId)).groupState === 'Empty')
-})
+}
 
 test('offsets of a missing group, topic or partition are -1 without an error, and asking makes no group', async () => {
   await soleMember(client, 'present', { topics: ['orders'] })
@@ -268,13 +288,16 @@ test('the leader epoch of a committed offset comes back whether topics are named
     memberId: '',
     topics: [{ name: 'orders', partitions: [committed] }],
   })
-  for (let version = 5; version <= 9; version++) {
+  const described = await client.call(api.metadata, 12, { topics: [{ name: 'orders' }] })
+  const { topicId } = described.topics[0]
+  for (let version = 5; version <= 10; version++) {
     for (const named of [true, false]) {
-      const topics = named ? [{ name: 'orders', partitionIndexes: [1] }] : null
+      const name = version >= 10 ? { topicId } : { name: 'orders' }
+      const topics = named ? [{ ...name, partitionIndexes: [1] }] : null
       const answer = await client.call(
         api.offsetFetch,
         version,
-        version >= 8 ? { groups: [{ groupId, topics }] } : { groupId, topics },
+        version >= 8 ? { groups: [{ groupId, topics }] } : ({ groupId, topics } as never),
       )
       const group = version >= 8 ? answer.groups[0] : answer
       assert.deepEqual(

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { ErrorCode } from '../../src/base/error-code.ts'
 import { batchSpans, decodeBatchHeader } from '../../src/records/batch-header.ts'
 import { Codec } from '../../src/records/compression/codec.ts'
+import { SeededRandom } from '../../src/records/seeded-random.ts'
 import { startBroker, type TestBroker } from '../../src/testing/index.ts'
 import { api } from './api.ts'
 import { RawClient } from './raw-client.ts'
@@ -37,8 +38,12 @@ async function newProducerId(from = client): Promise<number> {
 }
 
 test('a batch is stored with the codec that its producer chose', async () => {
-  // Noise that hardly packs, so that the message stays as large as it is.
-  const value = Buffer.alloc(600_000, 'snappy ')
+  // Half of it is noise, so that the message stays large when it is packed.
+  const noise = new SeededRandom(1)
+    .bytes(300_000)
+    .toString('latin1')
+    .replaceAll(/[^ -~]/g, '?')
+  const value = Buffer.from(noise.padEnd(600_000, 'snappy '))
   for (const [name, codec] of Object.entries(Codec)) {
     const place = await createTopic(client, `codec-${name}`)
     const { errorCode } = await produce(client, place, batchOf([value, 'next'], { codec }))
