@@ -1,0 +1,121 @@
+/** What the batches of one log are like. Fractions are of a hundred. */
+export interface Shape {
+  readonly topic: string
+  readonly configs: Readonly<Record<string, string>>
+  readonly segments: number
+  readonly batchesPerSegment: number
+  readonly maxRecordsPerBatch: number
+  readonly keys: number
+  readonly maxValueBytes: number
+  /** Kafka's numbers, drawn for each batch. */
+  readonly codecs: readonly number[]
+  readonly tombstones: number
+  readonly headers: number
+  /** Batches of producers with an id, and how many of those there are. */
+  readonly idempotent: number
+  /** Batches in transactions; they end in an abort as often as in a commit. */
+  readonly transactional: number
+  readonly producers: number
+  /** The last transaction stays open. */
+  readonly leavesOpen: boolean
+  /** Keyless records, which a topic has that was not always compacted. */
+  readonly keyless: number
+  /** How far timestamps jump to and fro. */
+  readonly jitterMs: number
+}
+
+const plain: Omit<Shape, 'topic'> = {
+  configs: {},
+  segments: 4,
+  batchesPerSegment: 8,
+  maxRecordsPerBatch: 6,
+  keys: 30,
+  maxValueBytes: 60,
+  codecs: [0],
+  tombstones: 0,
+  headers: 0,
+  idempotent: 0,
+  transactional: 0,
+  producers: 3,
+  leavesOpen: false,
+  keyless: 0,
+  jitterMs: 0,
+}
+
+const everything = {
+  codecs: [0, 1, 2, 3, 4],
+  tombstones: 20,
+  headers: 25,
+  idempotent: 30,
+  transactional: 35,
+  producers: 4,
+  jitterMs: 5000,
+}
+
+const horizonAtOnce = { 'delete.retention.ms': '0' }
+const mebibyte = 1 << 20
+
+const shapes: readonly Shape[] = [
+  { ...plain, topic: 'plain' },
+  { ...plain, topic: 'few-keys', keys: 3, tombstones: 15 },
+  { ...plain, topic: 'many-keys', keys: 5000, maxRecordsPerBatch: 80, segments: 3 },
+  { ...plain, topic: 'one-record', maxRecordsPerBatch: 1, keys: 6, batchesPerSegment: 12, idempotent: 60 },
+  { ...plain, topic: 'tombstones', keys: 12, tombstones: 50 },
+  { ...plain, topic: 'tombstones-at-once', keys: 12, tombstones: 50, configs: horizonAtOnce },
+  { ...plain, topic: 'headers', headers: 80, tombstones: 10 },
+  { ...plain, topic: 'gzip', codecs: [1], maxRecordsPerBatch: 20, tombstones: 10 },
+  { ...plain, topic: 'snappy', codecs: [2], maxRecordsPerBatch: 20, tombstones: 10 },
+  { ...plain, topic: 'lz4', codecs: [3], maxRecordsPerBatch: 20, tombstones: 10 },
+  { ...plain, topic: 'zstd', codecs: [4], maxRecordsPerBatch: 20, tombstones: 10 },
+  { ...plain, topic: 'idempotent', idempotent: 100, keys: 10, tombstones: 10 },
+  { ...plain, topic: 'transactions', transactional: 80, keys: 20 },
+  { ...plain, topic: 'transactions-at-once', transactional: 80, keys: 8, tombstones: 15, configs: horizonAtOnce },
+  { ...plain, topic: 'open', transactional: 60, leavesOpen: true, keys: 12 },
+  { ...plain, topic: 'keyless', keyless: 30, keys: 10, configs: { 'cleanup.policy': 'delete' } },
+  { ...plain, topic: 'keyless-mostly', keyless: 90, keys: 3, configs: { 'cleanup.policy': 'delete' } },
+  { ...plain, topic: 'times', jitterMs: 600_000, keys: 15, tombstones: 15 },
+  {
+    ...plain,
+    topic: 'append-time',
+    ...everything,
+    transactional: 0,
+    segments: 3,
+    configs: { 'message.timestamp.type': 'LogAppendTime', 'segment.ms': '60' },
+  },
+  {
+    ...plain,
+    topic: 'large-records',
+    maxValueBytes: 700_000,
+    maxRecordsPerBatch: 3,
+    keys: 6,
+    batchesPerSegment: 4,
+    codecs: [0, 3],
+    segments: 3,
+    configs: { 'max.message.bytes': String(4 * mebibyte) },
+  },
+  {
+    ...plain,
+    topic: 'several-groups',
+    maxValueBytes: 4000,
+    maxRecordsPerBatch: 40,
+    keys: 500,
+    segments: 6,
+    batchesPerSegment: 6,
+    configs: { 'segment.bytes': String(mebibyte) },
+  },
+  { ...plain, topic: 'everything', ...everything },
+  { ...plain, topic: 'everything-at-once', ...everything, keys: 10, configs: horizonAtOnce },
+]
+
+/** In one run every shape once, or, in many, with others of the counts too: `variant` 0 is the list as it stands. */
+export function shapesOf(variant: number): Shape[] {
+  if (variant === 0) return [...shapes]
+  return shapes.map((shape, index) => ({
+    ...shape,
+    topic: `${shape.topic}-${variant}`,
+    keys: Math.max(2, Math.round(shape.keys * [0.3, 1, 3][(variant + index) % 3]!)),
+    batchesPerSegment: Math.max(2, Math.round(shape.batchesPerSegment * [1, 2, 0.5][(variant * 2 + index) % 3]!)),
+    segments: 2 + ((variant + index * 3) % 5),
+    producers: 1 + ((variant + index) % 5),
+  }))
+}
