@@ -281,3 +281,8 @@ function divergence(
   if (leaderEpoch === lastFetchedEpoch && endOffset >= fetchOffset) return undefined
   return { epoch: leaderEpoch, endOffset }
 }
+
+/** A broker that says it follows a partition of which it is no follower. */
+function isStranger({ state: { leaderId, replicas } }: Partition, replicaId: number): boolean {
+  return replicaId >= 0 && (replicaId === leaderId || !replicas.includes(replicaId))
+}
