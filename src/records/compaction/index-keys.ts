@@ -11,7 +11,6 @@ import { UnpackedRecords, viewOf } from './unpacked-records.ts'
 type Outcome = 'indexed' | 'full' | { readonly damage: string }
 
 const malformedRecords: Outcome = { damage: 'its records are malformed' }
-const leftOver: Outcome = { damage: 'its records do not fill it' }
 
 /** Does `indexKeys` jobs. Between them it keeps nothing but memory. */
 export class KeyIndexer {
@@ -109,7 +108,7 @@ class IndexRun {
       }
       left -= slice
     }
-    return at === end ? 'indexed' : leftOver
+    return at === end ? 'indexed' : malformedRecords
   }
 
   /** Of the records in the columns: those that have a key, and are not below the first dirty offset. */
