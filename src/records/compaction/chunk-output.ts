@@ -113,11 +113,6 @@ export class ChunkOutput {
 function movedRecords(kept: Buffer, { chunk, at, keptRecords, newHorizon }: ChangedBatch): Buffer {
   assert(newHorizon !== undefined, 'timestamps are moved to a horizon')
   const moved = Buffer.allocUnsafe(kept.length + keptRecords * maxRecordGrowth)
-  const isAppendTime = batch.readTimestampType(chunk, at) === 'LogAppendTime'
-  const end = moveTimestamps(kept, moved, {
-    from: batch.readBaseTimestamp(chunk, at),
-    to: newHorizon,
-    appendTime: isAppendTime ? batch.readMaxTimestamp(chunk, at) : undefined,
-  })
+  const end = moveTimestamps(kept, moved, { from: batch.readBaseTimestamp(chunk, at), to: newHorizon })
   return moved.subarray(0, end)
 }

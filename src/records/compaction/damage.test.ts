@@ -90,6 +90,17 @@ describe('damage is told, with its place', () => {
     assert.deepEqual(damageOf(withCrc(good, copy => copy.fill(0x7f, 61, 62))), { at: 0, reason })
   })
 
+  test('when a timestamp has more bytes than any can have', () => {
+    const withTimestamp = (bytes: number) => {
+      const record = Buffer.concat([Buffer.from([0]), Buffer.alloc(bytes, 0x80), Buffer.from([0, 0, 2, 0x61, 1, 0])])
+      const header = makeBatch([{ key: 'a' }]).subarray(0, 61)
+      const batch = Buffer.concat([header, Buffer.from([2 * record.length]), record])
+      return withCrc(batch, copy => copy.writeInt32BE(copy.length - 12, 8))
+    }
+    assert.equal(damageOf(withTimestamp(9)), 'done')
+    assert.deepEqual(damageOf(withTimestamp(10)), { at: 0, reason: 'its records are malformed' })
+  })
+
   test('when what is compressed cannot be unpacked, or becomes too much', () => {
     const records = Array.from({ length: 200 }, (_, index) => ({ key: `${index}`, value: 'x'.repeat(100) }))
     for (let codec = 1; codec <= 4; codec++) {

@@ -33,8 +33,6 @@ export function maxTimestampOf(records: Buffer, baseTimestamp: bigint): bigint {
 export interface TimestampMove {
   readonly from: bigint
   readonly to: bigint
-  /** The time of all records, whatever their deltas say. */
-  readonly appendTime: bigint | undefined
 }
 
 /**
@@ -50,8 +48,7 @@ export function moveTimestamps(records: Buffer, target: Buffer, move: TimestampM
     const length = cursor.varint()
     const recordEnd = cursor.position + length
     const attributes = cursor.byte()
-    const own = move.from + cursor.varlong()
-    const moved = BigInt.asIntN(64, (move.appendTime ?? own) - move.to)
+    const moved = BigInt.asIntN(64, move.from + cursor.varlong() - move.to)
     const rest = recordEnd - cursor.position
     const deltaBytes = writeBigVarlong(delta, 0, moved)
     at = writeVarint(target, at, 1 + deltaBytes + rest)
