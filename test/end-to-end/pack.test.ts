@@ -6,6 +6,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
@@ -84,6 +85,17 @@ test('npx millrace start runs a broker until it is told to stop', async () => {
     broker.kill('SIGTERM')
     await once(broker, 'exit')
   }
+})
+
+test('the thread of compaction is found where the package is installed', async () => {
+  const thread = join(project, 'node_modules/millrace/dist/io/node/compaction-thread.js')
+  const text = `
+    const { CompactionThread } = await import(${JSON.stringify(pathToFileURL(thread).href)})
+    const batches = Buffer.allocUnsafeSlow(100).fill(0)
+    console.log(await new CompactionThread().run({ type: 'indexKeys', map: new SharedArrayBuffer(100), batches }))`
+  const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '--eval', text])
+  assert.match(stdout, /type: 'failed',\s+reason: 'AssertionFailure: a map has been made with room/)
+  assert.equal(stderr, '')
 })
 
 test('the packages hold what is published, and no Node', async () => {
