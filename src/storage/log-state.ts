@@ -38,8 +38,6 @@ export interface LoadedLog {
 export interface RunningCompaction {
   /** It leaves the log as it is, as soon as it can. */
   stop(reason: string): void
-  /** Resolves when it is over. */
-  readonly ended: Promise<void>
 }
 
 /** Places of damage that are told; a log with more of them has been told of enough. */

@@ -265,8 +265,8 @@ export class SegmentedLog implements PartitionLog<FileRange> {
     const state = this.#state
     await this.#appender.whenIdle()
     state.isClosed = true
-    state.compaction?.stop('the log is closed')
-    await state.compaction?.ended
+    this.compaction.stop('the log is closed')
+    await this.compaction.whenEnded()
     await this.#flusher.close()
     this.#releaseAll()
   }

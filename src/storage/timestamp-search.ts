@@ -37,19 +37,59 @@ export async function findByTimestamp(state: LogState, timestamp: bigint): Promi
 
 /** The record with the largest timestamp, the earliest of several. */
 export async function findMaxTimestamp(state: LogState): Promise<SearchResult> {
-  let largest: Segment | undefined
+  const candidates: { segment: Segment; timestamp: bigint }[] = []
   for (const segment of [...state.segments.all]) {
     if (segment.nextOffset <= state.logStartOffset) continue
     const timestamp = await largestTimestamp(state, segment)
-    if (timestamp > ((largest?.maxTimestamp ?? -1n) as bigint)) largest = segment
+    if (timestamp >= 0n) candidates.push({ segment, timestamp })
   }
+  candidates.sort((a, b) => (a.timestamp === b.timestamp ? 0 : a.timestamp > b.timestamp ? -1 : 1))
+  const [largest] = candidates
   if (largest === undefined) return undefined
-  const wanted = largest.maxTimestamp
-  return findIn(state, largest, largest.maxTimestampOffset, (bytes, at) => {
-    if (storedMaxTimestamp(bytes, at) !== wanted) return undefined
-    if (!isLegacy(bytes, at)) return findMaxInBatch(bytes, at, maxUnpackedBytes)
-    return findInLegacy(bytes, at, record => record.timestamp === wanted)
+  const { segment, timestamp: wanted } = largest
+  const found = await findIn(state, segment, segment.maxTimestampOffset, (bytes, at) => {
+    return storedMaxTimestamp(bytes, at) === wanted ? findMaxIn(bytes, at) : undefined
   })
+  return found ?? (await findLargestStored(state, candidates))
+}
+
+/**
+ * The batch with the largest timestamp of all has no record that can be read: it is still being written, or compaction has
+ * left it empty. Then all batches of the segments are looked at in which a larger one may be.
+ */
+async function findLargestStored(
+  state: LogState,
+  candidates: readonly { readonly segment: Segment; readonly timestamp: bigint }[],
+): Promise<SearchResult> {
+  let best: TimestampAndOffset | undefined
+  for (const { segment, timestamp } of candidates) {
+    if (best !== undefined && timestamp < best.timestamp) break
+    let refusal: ReadRefusal | undefined
+    const isDamaged = await scan(state, segment, segment.baseOffset, (bytes, at) => {
+      if (storedLastOffset(bytes, at) < state.logStartOffset) return undefined
+      if (best !== undefined && storedMaxTimestamp(bytes, at) < best.timestamp) return undefined
+      const found = findMaxIn(bytes, at)
+      if (found === undefined) return undefined
+      if (found.type !== 'found') {
+        refusal = { type: 'refused', errorCode: ErrorCode.corruptMessage }
+        return 'stop'
+      }
+      const { timestamp: foundTimestamp, offset } = found
+      const isBetter = best === undefined || foundTimestamp > best.timestamp
+      if (isBetter || (foundTimestamp === best?.timestamp && offset < best.offset))
+        best = { timestamp: foundTimestamp, offset, leaderEpoch: storedLeaderEpoch(bytes, at) }
+      return undefined
+    })
+    if (refusal !== undefined) return refusal
+    if (isDamaged) return { type: 'refused', errorCode: ErrorCode.corruptMessage }
+  }
+  return best
+}
+
+function findMaxIn(bytes: Buffer, at: number): Finding {
+  if (!isLegacy(bytes, at)) return findMaxInBatch(bytes, at, maxUnpackedBytes)
+  const wanted = storedMaxTimestamp(bytes, at)
+  return findInLegacy(bytes, at, record => record.timestamp === wanted)
 }
 
 function findInLegacy(bytes: Buffer, at: number, isWanted: (record: Record) => boolean): Finding {
@@ -115,7 +155,9 @@ async function findIn(
 /** Shows the batches of a segment from an index entry at or before the offset on. Answers whether damage ended it. */
 async function scan(state: LogState, segment: Segment, offset: number, visit: BatchVisitor): Promise<boolean> {
   const { context, logEnd } = state
-  const end = segment === logEnd.segment ? logEnd.position : segment.sizeBytes
+  // Batches of later segments are being written, if there are any.
+  const end = segment === logEnd.segment ? logEnd.position : segment.writtenBytes
+  if (end === 0) return false
   await loadIndexes(context, state.segments, segment)
   const position = Math.min(indexedPosition(segment, offset), end)
   const file = context.openFiles.use(segment)

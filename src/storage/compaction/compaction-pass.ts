@@ -10,7 +10,7 @@ import {
 import { createOffsetMap, offsetMapBytes, offsetMapUsage } from '../../records/compaction/offset-map.ts'
 import { noTransactions, type TransactionState, withAborted } from '../../records/compaction/transaction-state.ts'
 import type { LogReader } from '../log-reader.ts'
-import type { LogState, RunningCompaction } from '../log-state.ts'
+import type { LogState } from '../log-state.ts'
 import type { Segment } from '../segment.ts'
 import { loadIndexes } from '../segment-indexes.ts'
 import { type Chunk, ChunkReader, wholeMemory } from './chunk-reader.ts'
@@ -72,8 +72,7 @@ const spareBytes = 16 * 1024 * 1024
  * One pass over one log: the keys of its dirty part go into a map of bounded size, then every segment is written anew
  * without the records that have a later one of their key. Between any two chunks it may be stopped.
  */
-export class CompactionPass implements RunningCompaction {
-  readonly ended: Promise<void>
+export class CompactionPass {
   readonly #state: LogState
   readonly #reader: LogReader
   readonly #tools: CompactionTools
@@ -94,7 +93,6 @@ export class CompactionPass implements RunningCompaction {
     keptRecords: 0,
     keylessRecords: 0,
   }
-  #end: () => void = () => undefined
 
   constructor(state: LogState, reader: LogReader, tools: CompactionTools, range: CompactionRange) {
     this.#state = state
@@ -105,9 +103,6 @@ export class CompactionPass implements RunningCompaction {
     this.#startMs = state.context.clock.now().monotonicMs
     this.#mapEndOffset = range.firstDirtyOffset
     this.#map = this.#makeMap()
-    this.ended = new Promise(resolve => {
-      this.#end = resolve
-    })
   }
 
   stop(reason: string): void {
@@ -117,11 +112,7 @@ export class CompactionPass implements RunningCompaction {
 
   /** Rejects with `DiskError`. */
   async run(): Promise<PassResult> {
-    try {
-      return (await this.#index()) ?? (await this.#filter()) ?? (await this.#finish())
-    } finally {
-      this.#end()
-    }
+    return (await this.#index()) ?? (await this.#filter()) ?? (await this.#finish())
   }
 
   #makeMap(): SharedArrayBuffer {
@@ -138,7 +129,11 @@ export class CompactionPass implements RunningCompaction {
     const dirty = this.#segmentsBelow(firstUncleanableOffset).filter(one => one.nextOffset > firstDirtyOffset)
     this.#transactions = noTransactions(await this.#abortedIn(firstDirtyOffset, firstUncleanableOffset))
     for (const segment of dirty) {
-      const indexed = await this.#indexSegment(segment)
+      const indexed = await this.#indexSegment(segment).catch(error => {
+        // Retention has taken it.
+        if (!(error instanceof DiskError) || !segment.isGone) throw error
+        return undefined
+      })
       if (indexed === 'full') return undefined
       if (indexed !== undefined) return indexed
       // Also where its last offsets have no batch.

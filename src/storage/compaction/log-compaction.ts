@@ -4,22 +4,23 @@ import { DiskError } from '../../io/disk.ts'
 import { batchHeaderBytes } from '../../records/batch.ts'
 import type { LogFlusher } from '../log-flusher.ts'
 import type { LogReader } from '../log-reader.ts'
-import type { LogState } from '../log-state.ts'
+import type { LogState, RunningCompaction } from '../log-state.ts'
 import type { Segment } from '../segment.ts'
 import { loadIndexes } from '../segment-indexes.ts'
 import { storedMaxTimestamp } from '../stored-batch.ts'
 import { CompactionPass, type CompactionTools, type PassResult } from './compaction-pass.ts'
 
 /** Compaction of one log: how dirty it is, and one pass at a time. */
-export class LogCompaction {
+export class LogCompaction implements RunningCompaction {
   readonly #state: LogState
   readonly #reader: LogReader
   readonly #flusher: LogFlusher
   readonly #roll: () => void
   /** The log cannot be compacted as it is: how often its segments had changed by then. */
   #uncleanableAt: number | undefined
-  #isStarting = false
   #stopReason: string | undefined
+  #pass: CompactionPass | undefined
+  #ended: Promise<unknown> = Promise.resolve()
 
   constructor(state: LogState, reader: LogReader, flusher: LogFlusher, roll: () => void) {
     this.#state = state
@@ -29,7 +30,7 @@ export class LogCompaction {
   }
 
   get isRunning(): boolean {
-    return this.#isStarting || this.#state.compaction !== undefined
+    return this.#state.compaction !== undefined
   }
 
   /** The last pass met something that the next one would meet again: until the log changes, or the broker starts anew. */
@@ -49,32 +50,62 @@ export class LogCompaction {
     return this.#needNow(this.#state.context.clock.now().wallMs).cleanableBytes
   }
 
-  /** The pass that runs, if there is one, leaves the log as it is. */
+  /** The pass that runs, if there is one, leaves the log as it is, as soon as it can. */
   stop(reason: string): void {
-    this.#stopReason = reason
-    this.#state.compaction?.stop(reason)
+    this.#stopReason ??= reason
+    this.#pass?.stop(reason)
+  }
+
+  /** Resolves when no pass runs. */
+  async whenEnded(): Promise<void> {
+    await this.#ended
   }
 
   /** One pass, if there is anything to compact. */
-  async run(tools: CompactionTools): Promise<PassResult> {
+  run(tools: CompactionTools): Promise<PassResult> {
     assert(!this.isRunning, 'a log is compacted once at a time')
-    this.#isStarting = true
+    this.#state.compaction = this
     this.#stopReason = undefined
+    const pass = this.#run(tools).finally(() => {
+      this.#pass = undefined
+      this.#state.compaction = undefined
+    })
+    this.#ended = pass
+    return pass
+  }
+
+  async #run(tools: CompactionTools): Promise<PassResult> {
+    const { segments } = this.#state
+    const { removals } = segments
     try {
-      const result = await this.#run(tools)
-      if (result.type === 'damaged') this.#uncleanableAt = this.#state.segments.removals
+      await this.#flusher.finishSealed()
+      await this.#loadFacts()
+      // What is planned while the log is being cut, or after that, is of another log.
+      const pass = await this.#state.changes.run(async () => this.#plan(tools))
+      if (!(pass instanceof CompactionPass)) return pass
+      this.#pass = pass
+      const result = await pass.run()
+      if (result.type === 'damaged') this.#uncleanableAt = segments.removals
       return result
     } catch (error) {
+      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      if (error.code === 'notFound' && removals !== segments.removals) return stopped('segments were removed')
       return this.#failed(error)
-    } finally {
-      this.#state.compaction = undefined
-      this.#isStarting = false
     }
   }
 
+  #plan(tools: CompactionTools): CompactionPass | PassResult {
+    const state = this.#state
+    if (this.#stopReason !== undefined) return stopped(this.#stopReason)
+    if (!state.isUsable || !state.config.isCompacted) return stopped('the log is not compacted')
+    const { firstDirtyOffset, firstUncleanableOffset } = this.#needNow(state.context.clock.now().wallMs)
+    if (firstDirtyOffset >= firstUncleanableOffset) return stopped('nothing is dirty')
+    const groupsOf = (segments: readonly Segment[]) => this.#groupsOf(segments, firstUncleanableOffset)
+    return new CompactionPass(state, this.#reader, tools, { firstDirtyOffset, firstUncleanableOffset, groupsOf })
+  }
+
   /** A file that cannot be read is as good as damaged. What cannot be written is the directory's fault. */
-  #failed(error: unknown): PassResult {
-    assert(error instanceof DiskError, 'a disk throws disk errors only')
+  #failed(error: DiskError): PassResult {
     const state = this.#state
     const isRead = error.operation === 'read' || error.operation === 'open' || error.operation === 'status'
     if (state.isUsable && isRead && error.code === 'io') {
@@ -82,21 +113,7 @@ export class LogCompaction {
       return { type: 'damaged', path: error.path, position: 0, reason: error.message }
     }
     state.failed(error)
-    return { type: 'stopped', reason: error.message }
-  }
-
-  async #run(tools: CompactionTools): Promise<PassResult> {
-    const state = this.#state
-    await this.#flusher.finishSealed()
-    await this.#loadFacts()
-    if (this.#stopReason !== undefined) return { type: 'stopped', reason: this.#stopReason }
-    if (!state.isUsable || !state.config.isCompacted) return { type: 'stopped', reason: 'the log is not compacted' }
-    const { firstDirtyOffset, firstUncleanableOffset } = this.#needNow(state.context.clock.now().wallMs)
-    if (firstDirtyOffset >= firstUncleanableOffset) return { type: 'stopped', reason: 'nothing is dirty' }
-    const groupsOf = (segments: readonly Segment[]) => this.#groupsOf(segments, firstUncleanableOffset)
-    const pass = new CompactionPass(state, this.#reader, tools, { firstDirtyOffset, firstUncleanableOffset, groupsOf })
-    state.compaction = pass
-    return await pass.run()
+    return stopped(error.message)
   }
 
   /** `max.compaction.lag.ms` also counts where nothing is appended any more: the active segment ends. */
@@ -160,6 +177,10 @@ export class LogCompaction {
     })
     return groupSegments(sized, config, firstUncleanableOffset).map(group => group.map(({ segment }) => segment))
   }
+}
+
+function stopped(reason: string): PassResult {
+  return { type: 'stopped', reason }
 }
 
 /** Its files are whole and synced. */
