@@ -42,6 +42,8 @@ export class LogCompaction implements RunningCompaction {
   async need(wallMs: number): Promise<CompactionNeed> {
     await this.#loadFacts()
     this.#rollOverdue(wallMs)
+    // A segment that ended without a batch after it.
+    if (this.#state.isWritable) await this.#flusher.finishSealed()
     return this.#needNow(wallMs)
   }
 
