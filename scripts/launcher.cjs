@@ -12,4 +12,16 @@ process.env.UV_THREADPOOL_SIZE = process.env.UV_THREADPOOL_SIZE || '16'
 // Compiled once, a command starts in a third of the time. Only the user's own cache is trusted with code.
 const cache = process.env.XDG_CACHE_HOME || (process.env.HOME && `${process.env.HOME}/.cache`)
 if (cache) require('node:module').enableCompileCache(`${cache}/millrace/compiled`)
+
+// When npx is killed nothing tells what it has started: that shall not go on alone.
+if (process.env.npm_lifecycle_event) {
+  const parent = process.ppid
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    process.kill(process.pid, 'SIGTERM')
+  }, 500)
+  timer.unref()
+}
+
 void import('../dist/cli/main.js')

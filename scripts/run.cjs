@@ -19,8 +19,20 @@ process.env.UV_THREADPOOL_SIZE = process.env.UV_THREADPOOL_SIZE || '16'
 const cache = process.env.XDG_CACHE_HOME || (process.env.HOME && `${process.env.HOME}/.cache`)
 if (cache) require('node:module').enableCompileCache(`${cache}/millrace/compiled`)
 
+if (process.env.npm_lifecycle_event) endWithParent()
 if (major >= 26 && !isTest) runHere()
 else runInChild()
+
+/** When npm is killed nothing tells what it has started: that shall not go on alone. */
+function endWithParent() {
+  const parent = process.ppid
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    process.kill(process.pid, 'SIGTERM')
+  }, 500)
+  timer.unref()
+}
 
 function runHere() {
   const file = require('node:path').resolve(args[0])
@@ -32,10 +44,9 @@ function runHere() {
 function runInChild() {
   const flags = major >= 26 ? [] : ['--experimental-strip-types', '--disable-warning=ExperimentalWarning']
   const child = require('node:child_process').spawn(process.execPath, [...flags, ...args], { stdio: 'inherit' })
-  // Ctrl-C reaches both, and the child decides when to end.
-  process.on('SIGINT', () => {})
-  process.on('SIGTERM', () => child.kill('SIGTERM'))
+  // The child decides when to end. Ctrl-C reaches it from the terminal too; it takes both as one.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', code => {
-    process.exitCode = code === null ? 1 : code
+    process.exit(code === null ? 1 : code)
   })
 }

@@ -5,6 +5,7 @@ import { addConnectFlags, type ConnectFlags, withClient } from '../connect.ts'
 import { dateMs, maxInt32, Needed, type Parse, someText, valued, wholeNumber } from '../option-values.ts'
 import { CommandFailure, ExitCode, printLine } from '../output.ts'
 import { envelopeOf } from '../record-json.ts'
+import { onStopSignal } from '../stop-signals.ts'
 
 /** Where to begin. */
 type Place =
@@ -72,7 +73,7 @@ async function run(topic: string, flags: ConsumeFlags): Promise<void> {
       consumer.stop()
     }
     process.stdout.on('error', stop)
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+    onStopSignal(stop)
     try {
       if (flags.group === undefined) consumer.assign(await starts(client, partitions, flags))
       else consumer.subscribe([topic])

@@ -8,6 +8,7 @@ import type { LogSink } from '../../io/log-sink.ts'
 import { consoleLogSink } from '../../io/node/console-log-sink.ts'
 import { addConfigFlags, type ConfigFlags, load } from '../load.ts'
 import { CommandFailure, ExitCode } from '../output.ts'
+import { onStopSignal } from '../stop-signals.ts'
 
 const example = `
 Examples:
@@ -30,8 +31,7 @@ async function run(flags: ConfigFlags): Promise<void> {
   let failed: ((reason: Error) => void) | undefined
   const stopped = new Promise<Error | undefined>(resolve => {
     failed = resolve
-    // A second signal ends the process at once.
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve(undefined))
+    onStopSignal(() => resolve(undefined))
   })
   const starting = start(loaded, log, reason => failed?.(reason))
   const running = await Promise.race([starting, stopped.then(reason => (reason === undefined ? undefined : starting))])
