@@ -1,11 +1,11 @@
 import type { BrokerProcess } from '../test/compatibility/broker-process.ts'
 import { inDirectory } from '../test/compatibility/temporary-directory.ts'
 import type { System } from './system.ts'
-import type { Figures, LifeWorkload, LoadWorkload, Tools, Workload } from './workload.ts'
+import type { Described, Figures, LifeWorkload, LoadWorkload, Tools, Workload } from './workload.ts'
 
 /** All figures of one workload: for each system, one for each round. */
 export interface Measured {
-  readonly workload: Workload
+  readonly workload: Described
   readonly figures: ReadonlyMap<string, readonly Figures[]>
 }
 
@@ -74,7 +74,7 @@ async function lifeRounds(
 }
 
 /** Who begins changes from round to round. */
-function inTurn(systems: readonly System[], round: number): readonly System[] {
+export function inTurn<T>(systems: readonly T[], round: number): readonly T[] {
   return round % 2 === 0 ? systems : systems.toReversed()
 }
 

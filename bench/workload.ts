@@ -19,20 +19,21 @@ export interface Tools {
   readonly scale: number
 }
 
-interface Common {
+/** What a row of the table says of it. */
+export interface Described {
   readonly name: string
   readonly title: string
   readonly metrics: readonly Metric[]
 }
 
 /** Load on a broker that stays up from round to round. */
-export interface LoadWorkload extends Common {
+export interface LoadWorkload extends Described {
   readonly kind: 'load'
   run(broker: BrokerProcess, tools: Tools): Promise<Figures>
 }
 
 /** Something about starting and stopping: each round has a broker of its own. */
-export interface LifeWorkload extends Common {
+export interface LifeWorkload extends Described {
   readonly kind: 'life'
   run(system: System, tools: Tools): Promise<Figures>
 }

@@ -23,17 +23,25 @@ export async function inPlace(name: string): Promise<DriverCommand> {
   return { command: process.execPath, args: [join(CLIENTS, name, 'client.mjs')] }
 }
 
-/** Packages of npm as the client's lock file has them, for this Node; `env` is added for their install scripts. */
-export async function fromNpm(name: string, env: Record<string, string> = {}): Promise<DriverCommand> {
+/**
+ * The folder with the packages of npm as the client's lock file has them, for this Node; `env` is added for their install
+ * scripts.
+ */
+export async function npmPackages(name: string, env: Record<string, string> = {}): Promise<string> {
   const source = join(CLIENTS, name)
   const manifests = ['package.json', 'package-lock.json'].map(file => join(source, file))
   const npm = requireTool('npm', 'comes with Node')
-  const installed = await installOnce(folderFor(name, manifests, process.version), async dir => {
+  return await installOnce(folderFor(name, manifests, process.version), async dir => {
     for (const file of manifests) cpSync(file, join(dir, file.slice(source.length)))
     const path = `${dirname(process.execPath)}:${process.env.PATH}`
     const options = { cwd: dir, env: { ...process.env, PATH: path, ...headers(), ...env }, timeoutMs: INSTALL_LIMIT_MS }
     await runOrThrow(npm, ['ci', '--no-audit', '--no-fund'], options)
   })
+}
+
+export async function fromNpm(name: string, env: Record<string, string> = {}): Promise<DriverCommand> {
+  const source = join(CLIENTS, name)
+  const installed = await npmPackages(name, env)
   // Modules are found from the driver's own folder upwards, so it runs from within the installation.
   const driver = join(source, 'client.mjs')
   const shared = join(CLIENTS, 'shared', 'driver.mjs')
