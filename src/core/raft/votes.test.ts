@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { ErrorCode } from '../../base/error-code.ts'
 import { responseText } from './simulation/effect-text.ts'
 import { answer, candidateNode, followingNode, leadingNode, loneNode, prospectiveNode } from './simulation/lone-node.ts'
-import { voteAnswer } from './simulation/peer-answers.ts'
+import { fetchAnswer, voteAnswer } from './simulation/peer-answers.ts'
 import { voteFrom } from './simulation/peer-requests.ts'
 import { directoryOf, type Player } from './simulation/scene.ts'
 
@@ -83,6 +83,16 @@ test('a pre-vote changes nothing', () => {
   verdict(node, voteFrom(3, { epoch: 3, log: [10, 1], preVote: true }))
   assert.equal(node.quorum!.inspect(), before)
   assert.equal(node.effects.length, effects + 1)
+})
+
+test('an observer that is no longer served supports a change: it may be a voter that does not know it yet', () => {
+  const node = loneNode({ quorumState: { leaderId: 2 } }, { voters: 3, config: { directoryId: directoryOf(9) } })
+  answer(node, 2, fetchAnswer({ epoch: 3, leaderId: 2 }))
+  const request = voteFrom(3, { epoch: 3, log: [50, 3], preVote: true })
+  assert.equal(verdict(node, request), 'rejected')
+  node.scene.advance(10_000)
+  assert.deepEqual([node.quorum?.role, node.quorum?.leaderId], ['follower', 2])
+  assert.equal(verdict(node, request), 'granted')
 })
 
 test('a higher epoch moves a node there, without the vote of the old one', () => {

@@ -27,7 +27,7 @@ export function handleVoteRequest(replica: Replica, request: VoteRequest, now: N
   if (errorCode !== ErrorCode.none) return voteResponse(replica, { errorCode, voteGranted: false })
 
   const candidate = { id: partition.replicaId, directoryId: partition.replicaDirectoryId }
-  const voteGranted = grantsVote(replica, candidate, partition)
+  const voteGranted = grantsVote(replica, candidate, partition, now)
   if (voteGranted && !partition.preVote) {
     replica.becomeUnattached({ epoch: partition.replicaEpoch, votedKey: candidate }, now)
   }
@@ -45,17 +45,21 @@ function errorOfVote(replica: Replica, request: VoteRequest, partition: VoteRequ
 }
 
 /** The epochs are equal here. A candidate need not be in our voter set: ours may be the older one. */
-function grantsVote(replica: Replica, candidate: ReplicaKey, partition: VoteRequestPartition): boolean {
+function grantsVote(replica: Replica, candidate: ReplicaKey, partition: VoteRequestPartition, now: Now): boolean {
   const isUpToDate =
     compareOffsetAndEpoch({ offset: partition.lastOffset, epoch: partition.lastOffsetEpoch }, replica.log.end) >= 0
   if (!isUpToDate || candidate.id === replica.key.id) return false
-  return partition.preVote ? grantsPreVote(replica) : grantsBindingVote(replica, candidate)
+  return partition.preVote ? grantsPreVote(replica, now) : grantsBindingVote(replica, candidate)
 }
 
-/** Who is served by a leader does not support a change. */
-function grantsPreVote({ role }: Replica): boolean {
+/**
+ * Who is served by a leader does not support a change. A voter that no longer is doubts the leader itself. An observer cannot:
+ * it may be a voter without knowing it yet, and nobody would be elected without it.
+ */
+function grantsPreVote({ role, mayCampaign }: Replica, now: Now): boolean {
   if (role.type === 'leader') return false
-  return !(role.type === 'follower' && role.hasFetched && !role.hasLeaderResigned)
+  if (role.type !== 'follower' || role.hasLeaderResigned || !role.hasFetched) return true
+  return !mayCampaign && now.monotonicMs >= role.fetchDeadlineMs
 }
 
 function grantsBindingVote(replica: Replica, candidate: ReplicaKey): boolean {
