@@ -1,6 +1,6 @@
 import type { SimulatedBroker } from './cluster/simulated-broker.ts'
 import type { Crew } from './crew.ts'
-import { flipStoredByte } from './faults/flip-stored-byte.ts'
+import { damageStoredBatch } from './faults/damage-stored-batch.ts'
 import type { History } from './history/history.ts'
 import type { SeededRandom } from './io/seeded-random.ts'
 import type { World } from './io/world.ts'
@@ -101,7 +101,7 @@ export class Nemesis {
     const { world, broker, plan } = this.#parts
     if (this.#isOver) return
     if (broker.state === 'down') {
-      if (plan.faults.flipRate > 0 && this.#random.chance(plan.faults.flipRate)) this.#flip()
+      if (plan.faults.flipRate > 0 && this.#random.chance(plan.faults.flipRate)) this.#damage()
       void broker.start()
       if (this.#random.chance(plan.faults.earlyEndRate)) {
         const kind = plan.faults.powerCutMs !== undefined && this.#random.chance(0.5) ? 'power' : 'kill'
@@ -113,12 +113,12 @@ export class Nemesis {
     world.after(this.#random.between(100, 1500), () => this.#keepAlive())
   }
 
-  #flip(): void {
+  #damage(): void {
     const { broker, history, plan } = this.#parts
-    const what = flipStoredByte(broker, this.#random, { mayLoseRest: plan.faults.powerCutMs !== undefined })
-    if (what === undefined) return
-    this.#say(`byte ${what.position} of ${what.path} is damaged`)
-    const { topic, topicId, partition, from, to } = what
+    const done = damageStoredBatch(broker, this.#random, { mayLoseRest: plan.faults.powerCutMs !== undefined })
+    if (done === undefined) return
+    this.#say(`${done.path} is damaged: ${done.what}`)
+    const { topic, topicId, partition, from, to } = done
     history.mark('damaged', { topic, topicId, partition, from, to })
   }
 
@@ -145,8 +145,12 @@ export class Nemesis {
     })
   }
 
-  #plotDisk({ stallMs, fullDiskMs, readErrorMs, syncErrorMs }: PlannedFaults): void {
-    const { disk } = this.#parts.broker.node
+  #plotDisk({ stallMs, fullDiskMs, readErrorMs, syncErrorMs, rotMs }: PlannedFaults): void {
+    const { broker } = this.#parts
+    const { disk } = broker.node
+    this.#plot(rotMs, () => {
+      if (broker.state === 'running') this.#damage()
+    })
     this.#plot(stallMs, () => {
       const ms = this.#random.between(100, 4000)
       this.#say(`the disk stands still for ${ms} ms`)

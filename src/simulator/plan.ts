@@ -66,10 +66,13 @@ export interface PlannedFaults {
   readonly clientPauseMs: number | undefined
   /** Chance that bytes are damaged while the broker is down. */
   readonly flipRate: number
+  /** Bytes that the broker has not read yet are damaged while it runs. */
+  readonly rotMs: number | undefined
 }
 
 export function drawPlan(seed: string | number): Plan {
   const random = new SeededRandom(String(seed), 'plan')
+  const later = new SeededRandom(String(seed), 'later plan')
   const flush = random.pick(['async', 'ack'] as const)
   const logDirs = Array.from({ length: random.pick([1, 1, 2, 3]) }, (_, number) => `/disk/data-${number + 1}`)
   const hasWildTimestamps = random.chance(0.1)
@@ -80,7 +83,7 @@ export function drawPlan(seed: string | number): Plan {
     overrides: drawOverrides(random),
     topics: drawTopics(random, hasWildTimestamps),
     clients: drawClients(random, hasWildTimestamps),
-    faults: drawFaults(random),
+    faults: drawFaults(random, later),
     safetyMs: random.between(15_000, 40_000),
   }
 }
@@ -171,7 +174,8 @@ function drawAdmin(random: SeededRandom): PlannedAdmin {
   }
 }
 
-function drawFaults(random: SeededRandom): PlannedFaults {
+/** `later` is for what was added later, so that the same seeds go on to draw what they did. */
+function drawFaults(random: SeededRandom, later: SeededRandom): PlannedFaults {
   const every = (low: number, high: number, chance = 0.4) =>
     random.chance(chance) ? random.between(low, high) : undefined
   const powerCutMs = every(2000, 20_000)
@@ -193,5 +197,6 @@ function drawFaults(random: SeededRandom): PlannedFaults {
     clientCrashMs: every(2000, 15_000),
     clientPauseMs: every(3000, 15_000, 0.25),
     flipRate: random.chance(0.15) ? 0.5 : 0,
+    rotMs: later.chance(0.1) ? later.between(2000, 10_000) : undefined,
   }
 }

@@ -39,6 +39,7 @@ test('intervals hold exactly what was added and not removed', () => {
         while (held.has(end)) end++
         assert.equal(intervals.endOfCover(at), end)
         assert.equal(intervals.covers(at, at + 1), held.has(at))
+        assert.equal(intervals.touches(at, at + 3), held.has(at) || held.has(at + 1) || held.has(at + 2))
         let next = at + 1
         while (next < 61 && !(held.has(next) && !held.has(next - 1))) next++
         assert.equal(intervals.nextBeginning(at), next === 61 ? Number.POSITIVE_INFINITY : next)

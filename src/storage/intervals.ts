@@ -26,6 +26,11 @@ export class Intervals {
     return this.endOfCover(from) >= to
   }
 
+  /** Whether any of it lies in an interval. */
+  touches(from: number, to: number): boolean {
+    return this.endOfCover(from) > from || this.nextBeginning(from) < to
+  }
+
   /** The end of the interval that holds this position; the position itself when none does. */
   endOfCover(position: number): number {
     for (let at = this.#bounds.length - 2; at >= 0; at -= 2) {

@@ -225,6 +225,15 @@ export class SegmentedLog implements PartitionLog<FileRange> {
     }
   }
 
+  /**
+   * Whether this process has not checked a stored batch since it began: it does so at its first read, and until then knows
+   * nothing of what the disk may have done to it.
+   */
+  isUnread(filePath: string, { at, size }: { readonly at: number; readonly size: number }): boolean {
+    const segment = this.#state.segments.all.find(one => one.filePath.endsWith(filePath))
+    return segment !== undefined && at + size <= segment.writtenBytes && !segment.verified.touches(at, at + size)
+  }
+
   /** Begins a new segment, if the active one holds anything. */
   roll(): void {
     this.#appender.roll()

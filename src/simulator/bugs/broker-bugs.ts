@@ -38,6 +38,13 @@ export const bugs: readonly PlantedBug[] = [
     why: 'damaged and torn batches are taken in and served (I50)',
   },
   {
+    name: 'batches-of-elsewhere-are-taken',
+    file: 'storage/stored-batch.ts',
+    find: 'if (place.isContiguous && baseOffset !== place.from)',
+    replace: 'if (place.isContiguous && baseOffset < place.from)',
+    why: 'a batch that a misdirected write has put here is valid in itself, and is served (I50)',
+  },
+  {
     name: 'snapshot-is-ahead',
     file: 'storage/log-flusher.ts',
     find: 'disk.writeSmallFile(snapshot, next.snapshotBefore)',

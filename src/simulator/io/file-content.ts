@@ -93,6 +93,11 @@ export class FileContent {
     }
   }
 
+  /** The same with other bytes. What is not on the platter yet is written there as the cache had it. */
+  damage(position: number, bytes: Buffer): void {
+    for (const there of [this.cached, this.#durable]) bytes.copy(there.view(position, bytes.length))
+  }
+
   /** The platter alone, as an image of the disk would have it. */
   durableBytes(): Buffer {
     return Buffer.from(this.#durable.view(0, this.#durable.length))

@@ -292,6 +292,19 @@ describe('disk faults', () => {
     assert.equal(String(await world.finish(file.read(0, 4))), 'food')
   })
 
+  test('a write that was meant for another place is read where it landed, also after the power was cut', async () => {
+    const [setting] = await forSeeds(1, async setting => setting)
+    assert.ok(setting !== undefined)
+    const { world, node } = setting
+    const file = await world.finish(syncedFile(setting, 'here and there'))
+    assert.ok(node.disk.damage('/d/log', 5, Buffer.from('was')))
+    assert.ok(!node.disk.damage('/d/log', 12, Buffer.from('beyond')))
+    assert.ok(!node.disk.damage('/d/nothing', 0, Buffer.from('x')))
+    assert.equal(String(await world.finish(file.read(0, 100))), 'here was there')
+    node.crash('power')
+    assert.equal(String(contentAfter(node)), 'here was there')
+  })
+
   test('a disk can be put back to an older copy of itself', async () => {
     const [setting] = await forSeeds(1, async setting => setting)
     assert.ok(setting !== undefined)

@@ -101,6 +101,17 @@ export class SimulatedDisk {
     })
   }
 
+  /**
+   * Puts these bytes where they do not belong, on the platter and in the cache: what has rotted there, or a write that was
+   * meant for another place. False when the file does not reach that far.
+   */
+  damage(path: string, position: number, bytes: Buffer): boolean {
+    const node = this.#tree.find(path)
+    if (!(node instanceof FileNode) || position + bytes.length > node.content.sizeBytes) return false
+    node.content.damage(position, bytes)
+    return true
+  }
+
   /** Flips bits of one byte, on the platter and in the cache. False when the file does not reach that far. */
   flip(path: string, position: number, mask: number): boolean {
     const node = this.#tree.find(path)
