@@ -89,6 +89,20 @@ test('a cleared map is empty', () => {
   assert.deepEqual(find(new OffsetMap(memory), 1), [-1])
 })
 
+test('memory may hold one map after another, of any size: none of them sees what was in those before', () => {
+  const memory = new SharedArrayBuffer(64 + 24 * 40)
+  for (let round = 0; round < 5000; round++) {
+    const bytes = 64 + 24 * (10 + (round % 31))
+    clearOffsetMap(memory, { ...options, bytes })
+    assert.equal(offsetMapUsage(memory).maxEntries, Math.floor((10 + (round % 31)) * 0.75))
+    const map = new OffsetMap(memory)
+    const keys = [round, round + 1, round + 2]
+    assert.deepEqual(find(map, round - 1, ...keys), [-1, -1, -1, -1])
+    assert.equal(map.put(hashes(...keys), 2 ** 53 - 10, new Int32Array([0, 1, round % 9]), 3), 3)
+    assert.deepEqual(find(map, round - 1, ...keys), [-1, 2 ** 53 - 10, 2 ** 53 - 9, 2 ** 53 - 10 + (round % 9)])
+  }
+})
+
 test('a map has what a Map has', () => {
   const random = new SeededRandom(1)
   for (let round = 0; round < 20; round++) {

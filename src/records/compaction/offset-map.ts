@@ -12,7 +12,12 @@ const twoTo32 = 0x1_0000_0000
 const slotsWord = 0
 const entriesWord = 1
 const maxEntriesWord = 2
+const generationWord = 3
 const seedWord = 4
+/** An offset needs 21 bits of its high word; in the others an entry says of which filling of the map it is. */
+const generationShift = 21
+const highOffsetMask = (1 << generationShift) - 1
+const maxGeneration = 0x7ff
 
 export interface OffsetMapSize {
   /** `log.cleaner.dedupe.buffer.size`, or the part of it that one pass may have. */
@@ -37,28 +42,36 @@ export function offsetMapBytes({ maxBytes, loadFactor, maxKeys }: OffsetMapSize)
 /** An empty map of so many bytes (see `offsetMapBytes`). Its memory is touched only as keys come. */
 export function createOffsetMap(options: MapOptions & { readonly bytes: number }): SharedArrayBuffer {
   const map = new SharedArrayBuffer(options.bytes)
-  writeHeader(map, options)
+  clearOffsetMap(map, options)
   return map
 }
 
-/** Makes a map empty again, with another seed. */
-export function clearOffsetMap(map: SharedArrayBuffer, options: MapOptions): void {
-  new Int32Array(map).fill(0)
-  writeHeader(map, options)
+/**
+ * Makes a map empty again, with another seed, and perhaps only the first `bytes` of its memory. That takes no time: what is in
+ * it counts no longer, and is overwritten as keys come.
+ */
+export function clearOffsetMap(
+  map: SharedArrayBuffer,
+  { loadFactor, seed, bytes = map.byteLength }: MapOptions & { readonly bytes?: number },
+): void {
+  assert(bytes <= map.byteLength, 'a map is within its memory')
+  const words = new Int32Array(map, 0, headerWords)
+  const slots = Math.floor((bytes - headerBytes) / offsetMapEntryBytes)
+  words[slotsWord] = slots
+  words[entriesWord] = 0
+  // One entry stays free, so that a search for a key that is not there ends.
+  words[maxEntriesWord] = Math.max(1, Math.min(slots - 1, Math.floor(slots * loadFactor)))
+  if (words[generationWord] === maxGeneration) {
+    new Int32Array(map).fill(0, headerWords)
+    words[generationWord] = 0
+  }
+  words[generationWord]++
+  words.set(seed, seedWord)
 }
 
 interface MapOptions {
   readonly loadFactor: number
   readonly seed: OffsetMapSeed
-}
-
-function writeHeader(map: SharedArrayBuffer, { loadFactor, seed }: MapOptions): void {
-  const words = new Int32Array(map, 0, headerWords)
-  const slots = Math.floor((map.byteLength - headerBytes) / offsetMapEntryBytes)
-  words[slotsWord] = slots
-  // One entry stays free, so that a search for a key that is not there ends.
-  words[maxEntriesWord] = Math.max(1, Math.min(slots - 1, Math.floor(slots * loadFactor)))
-  words.set(seed, seedWord)
 }
 
 /** How full the map is, for metrics. */
@@ -69,7 +82,7 @@ export function offsetMapUsage(map: SharedArrayBuffer): { readonly entries: numb
 
 /**
  * The view of a map that a job works with: open addressing, an entry found from the first word of the hash on. An entry is
- * the four words of the hash and the offset, low word first; a first word of 0 is an entry that is free.
+ * the four words of the hash and the offset, low word first, with the generation of the map; one of another is free.
  *
  * It takes and gives offsets by the hundred, so that many of the reads, most of which miss the processor's caches, are under
  * way at a time.
@@ -80,11 +93,13 @@ export class OffsetMap {
   touched = 0
   readonly #words: Int32Array
   readonly #slots: number
+  readonly #generation: number
 
   constructor(map: SharedArrayBuffer) {
     this.#words = new Int32Array(map)
     this.#slots = this.#words[slotsWord]
     assert(this.#slots >= 2, 'a map has been made with room')
+    this.#generation = this.#words[generationWord]
     const seed = this.#words.subarray(seedWord, seedWord + 4)
     this.keyHash = new KeyHash([seed[0], seed[1], seed[2], seed[3]])
   }
@@ -98,22 +113,25 @@ export class OffsetMap {
     this.#touch(hashes, count)
     const words = this.#words
     const slots = this.#slots
+    const generation = this.#generation
     const maxEntries = words[maxEntriesWord]
     let entries = words[entriesWord]
     let index = 0
     for (; index < count && entries < maxEntries; index++) {
-      const h0 = hashes[index * 4] || 1
+      const h0 = hashes[index * 4]
       const h1 = hashes[index * 4 + 1]
       const h2 = hashes[index * 4 + 2]
       const h3 = hashes[index * 4 + 3]
       let slot = Math.floor(((h0 >>> 0) * slots) / twoTo32)
       let at = headerWords + slot * entryWords
-      for (let word = words[at]; word !== 0; word = words[at]) {
-        if (word === h0 && words[at + 1] === h1 && words[at + 2] === h2 && words[at + 3] === h3) break
+      let isFree = words[at + 5] >>> generationShift !== generation
+      while (!isFree) {
+        if (words[at] === h0 && words[at + 1] === h1 && words[at + 2] === h2 && words[at + 3] === h3) break
         slot = slot + 1 === slots ? 0 : slot + 1
         at = headerWords + slot * entryWords
+        isFree = words[at + 5] >>> generationShift !== generation
       }
-      if (words[at] === 0) {
+      if (isFree) {
         words[at] = h0
         words[at + 1] = h1
         words[at + 2] = h2
@@ -123,7 +141,7 @@ export class OffsetMap {
       const offset = baseOffset + deltas[index]
       const high = Math.floor(offset / twoTo32)
       words[at + 4] = (offset - high * twoTo32) | 0
-      words[at + 5] = high
+      words[at + 5] = (generation << generationShift) | high
     }
     words[entriesWord] = entries
     return index
@@ -134,17 +152,18 @@ export class OffsetMap {
     this.#touch(hashes, count)
     const words = this.#words
     const slots = this.#slots
+    const generation = this.#generation
     for (let index = 0; index < count; index++) {
-      const h0 = hashes[index * 4] || 1
+      const h0 = hashes[index * 4]
       const h1 = hashes[index * 4 + 1]
       const h2 = hashes[index * 4 + 2]
       const h3 = hashes[index * 4 + 3]
       let slot = Math.floor(((h0 >>> 0) * slots) / twoTo32)
       let at = headerWords + slot * entryWords
       let offset = -1
-      for (let word = words[at]; word !== 0; word = words[at]) {
-        if (word === h0 && words[at + 1] === h1 && words[at + 2] === h2 && words[at + 3] === h3) {
-          offset = words[at + 5] * twoTo32 + (words[at + 4] >>> 0)
+      while (words[at + 5] >>> generationShift === generation) {
+        if (words[at] === h0 && words[at + 1] === h1 && words[at + 2] === h2 && words[at + 3] === h3) {
+          offset = (words[at + 5] & highOffsetMask) * twoTo32 + (words[at + 4] >>> 0)
           break
         }
         slot = slot + 1 === slots ? 0 : slot + 1
