@@ -160,6 +160,7 @@ export class Crew {
       },
     })
     const topicNames = plan.topics.map(topic => topic.name)
-    return { process, client, history, random, topicNames, isStopping: () => this.#isStopping, complain }
+    const isCompacted = (name: string) => plan.topics.some(topic => topic.name === name && topic.isCompacted === true)
+    return { process, client, history, random, topicNames, isCompacted, isStopping: () => this.#isStopping, complain }
   }
 }

@@ -20,6 +20,8 @@ export interface PlannedTopic {
   readonly config: Readonly<Record<string, string>>
   /** It is deleted and made anew while others use it. */
   readonly isMortal: boolean
+  /** Its records have keys, and it is compacted all the time. */
+  readonly isCompacted?: boolean
 }
 
 export interface PlannedClients {
@@ -73,6 +75,8 @@ export interface PlannedFaults {
 export function drawPlan(seed: string | number): Plan {
   const random = new SeededRandom(String(seed), 'plan')
   const later = new SeededRandom(String(seed), 'later plan')
+  // A stream of its own: what else a seed draws does not depend on it.
+  const compaction = new SeededRandom(String(seed), 'compaction')
   const flush = random.pick(['async', 'ack'] as const)
   const logDirs = Array.from({ length: random.pick([1, 1, 2, 3]) }, (_, number) => `/disk/data-${number + 1}`)
   const hasWildTimestamps = random.chance(0.1)
@@ -80,8 +84,8 @@ export function drawPlan(seed: string | number): Plan {
     seed: String(seed),
     flush,
     logDirs,
-    overrides: drawOverrides(random),
-    topics: drawTopics(random, hasWildTimestamps),
+    overrides: [...drawOverrides(random), ...drawCompactorOverrides(compaction)],
+    topics: drawTopics(random, hasWildTimestamps).map(topic => drawCompaction(compaction, topic)),
     clients: drawClients(random, hasWildTimestamps),
     faults: drawFaults(random, later),
     safetyMs: random.between(15_000, 40_000),
@@ -111,6 +115,33 @@ function drawOverrides(random: SeededRandom): string[] {
     'socket.request.max.bytes=2000000',
     `queued.max.request.bytes=${random.pick([-1, 2_000_000])}`,
   ]
+}
+
+/** Passes come often. Sometimes the groups' topic has many segments, too. */
+function drawCompactorOverrides(random: SeededRandom): string[] {
+  const overrides = [
+    `log.cleaner.backoff.ms=${random.pick([50, 500])}`,
+    `log.cleaner.threads=${random.pick([1, 2])}`,
+    `log.cleaner.io.buffer.size=${random.pick([4096, 524_288])}`,
+    `log.cleaner.io.max.bytes.per.second=${random.pick([30_000, 1e9, 1e9])}`,
+  ]
+  if (random.chance(0.5)) overrides.push('log.roll.ms=500', 'log.cleaner.min.cleanable.ratio=0.01')
+  return overrides
+}
+
+function drawCompaction(random: SeededRandom, topic: PlannedTopic): PlannedTopic {
+  if (!random.chance(0.35)) return topic
+  const config: Record<string, string> = {
+    ...topic.config,
+    'cleanup.policy': random.chance(0.25) ? 'compact,delete' : 'compact',
+    'internal.segment.bytes': String(random.pick([500, 2000, 16_384])),
+    'segment.ms': String(random.pick([300, 2000, 604_800_000])),
+    'min.cleanable.dirty.ratio': String(random.pick([0.01, 0.3])),
+    'delete.retention.ms': String(random.pick([0, 4000, 10_000])),
+  }
+  if (random.chance(0.2)) config['min.compaction.lag.ms'] = String(random.pick([500, 3000]))
+  if (random.chance(0.2)) config['max.compaction.lag.ms'] = String(random.pick([3000, 6000]))
+  return { ...topic, config, isCompacted: true }
 }
 
 function drawTopics(random: SeededRandom, hasWildTimestamps: boolean): PlannedTopic[] {

@@ -27,8 +27,11 @@ export async function auditDisk(parts: AuditParts): Promise<void> {
   const { world, plan, broker, violations, truth, liveImage } = parts
   const snapshot = broker.node.disk.snapshot()
   auditMetadata(broker.node.disk.files(), liveImage, violations)
-  const asLeft = await openCopy(world, snapshot, { logDirs: plan.logDirs, kind: 'asLeft' })
-  const fromBatches = await openCopy(world, snapshot, { logDirs: plan.logDirs, kind: 'fromBatches' })
+  const compacted = new Set(plan.topics.filter(topic => topic.isCompacted === true).map(topic => topic.name))
+  const isCompacted = (topic: string) => compacted.has(topic) || topic.startsWith('__')
+  const { logDirs } = plan
+  const asLeft = await openCopy(world, snapshot, { logDirs, kind: 'asLeft', isCompacted })
+  const fromBatches = await openCopy(world, snapshot, { logDirs, kind: 'fromBatches', isCompacted })
   const unopened = asLeft.logs.unopened
   for (const { directory, name, reason } of unopened)
     violations.add('I51', `${directory}/${name} cannot be opened: ${reason}`)

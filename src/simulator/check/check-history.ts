@@ -1,6 +1,7 @@
 import type { History } from '../history/history.ts'
 import type { Plan } from '../plan.ts'
 import type { Violations } from '../violations.ts'
+import { checkCompaction } from './check-compaction.ts'
 import { checkGroups } from './check-groups.ts'
 import { checkIds } from './check-ids.ts'
 import { checkLog } from './check-log.ts'
@@ -13,7 +14,7 @@ export interface CheckInput {
   /** What every partition holds in the end. */
   readonly truth: Truth
   readonly violations: Violations
-  readonly plan: Pick<Plan, 'flush' | 'topics'>
+  readonly plan: Pick<Plan, 'flush' | 'topics'> & Partial<Pick<Plan, 'faults'>>
 }
 
 /** Everything that a history alone can show. */
@@ -23,4 +24,5 @@ export function checkHistory(input: CheckInput): void {
   checkIds(input)
   checkGroups(input)
   checkRetention(input)
+  checkCompaction(input)
 }

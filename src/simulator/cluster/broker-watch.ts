@@ -82,6 +82,8 @@ function retentionBytesOf({ topics, clients, faults }: Plan): (readonly [topic: 
   const failsToWrite = faults.fullDiskMs !== undefined || faults.syncErrorMs !== undefined
   const deletesRecords = (clients.admin?.deleteRecordsRate ?? 0) > 0
   if (failsToWrite || deletesRecords) return []
-  const bySize = topics.filter(({ config }) => 'retention.bytes' in config && !('retention.ms' in config))
+  const bySize = topics.filter(
+    ({ config, isCompacted }) => isCompacted !== true && 'retention.bytes' in config && !('retention.ms' in config),
+  )
   return bySize.map(({ name, config }) => [name, Number(config['retention.bytes'])])
 }

@@ -14,6 +14,8 @@ export interface SeenRecord {
   readonly digest: string
   /** All 64 bits in decimal; undefined where the broker's own time stands in its place. */
   readonly timestamp: string | undefined
+  readonly key?: string | null
+  readonly isTombstone?: boolean
 }
 
 export interface ReadRecord extends SeenRecord {

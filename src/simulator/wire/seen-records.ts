@@ -47,13 +47,22 @@ export function readBatches(bytes: Buffer, offset: number): ReadBatches {
 type Content = Pick<Record, 'timestamp' | 'key' | 'value' | 'headers'>
 
 export function seenRecord(record: Content, hasAppendTime = false): SeenRecord {
-  const text = record.value?.toString('latin1') ?? ''
+  const text = (record.value ?? identityOf(record))?.toString('latin1') ?? ''
   const end = text.indexOf(valueEnd)
   return {
     value: end < 0 ? text : text.slice(0, end),
     digest: digestOf(record),
     timestamp: hasAppendTime ? undefined : String(record.timestamp),
+    key: record.key?.toString('latin1') ?? null,
+    isTombstone: record.value === null,
   }
+}
+
+/** A tombstone has no value to be told by: its name travels in this header. */
+export const identityHeader = 'id'
+
+function identityOf({ headers }: Content): Buffer | null | undefined {
+  return headers.find(({ key }) => key === identityHeader)?.value
 }
 
 function digestOf({ key, value, headers }: Content): string {

@@ -100,7 +100,8 @@ class IdempotentRun {
     const count = random.between(1, window)
     while (this.#unresolved.length < count && this.#batchesLeft > 0) {
       this.#batchesLeft--
-      const unsent = this.#records.draw(client.io.clock.now().wallMs)
+      const areKeyed = this.#at.isCompacted(this.#target.topic.name)
+      const unsent = this.#records.draw(client.io.clock.now().wallMs, { areKeyed })
       this.#unresolved.push({
         unsent,
         codec: random.pick(this.#options.codecs),

@@ -44,7 +44,8 @@ export async function runLibraryProducer(at: Workplace, options: LibraryOptions)
     })
     const calls: Promise<void>[] = []
     for (let left = random.between(1, 40); left > 0 && !at.isStopping(); left--) {
-      const [content] = records.draw(at.client.io.clock.now().wallMs).content
+      const areKeyed = at.isCompacted(topic.name)
+      const [content] = records.draw(at.client.io.clock.now().wallMs, { areKeyed }).content
       const partition = random.below(topic.partitionCount)
       const record = { topic: topic.name, partition, ...content! }
       const sent = { content: content!, topic: topic.name, partition, timeoutMs: deliveryTimeoutMs + 5000 }

@@ -18,7 +18,7 @@ export async function runPlainProducer(at: Workplace, options: PlainOptions): Pr
     const target = await pickPartition(at)
     if (target === undefined) continue
     for (let left = random.between(1, 10); left > 0 && !at.isStopping(); left--) {
-      const batch = records.draw(client.io.clock.now().wallMs)
+      const batch = records.draw(client.io.clock.now().wallMs, { areKeyed: at.isCompacted(target.topic.name) })
       const send = { acks: random.pick(options.acks), codec: random.pick(options.codecs), attempt: 1 }
       const result = sendBatch(at, target, batch, send)
       if (random.chance(0.3)) continue

@@ -2,7 +2,7 @@ import { BatchBuilder, type BatchFields } from '../../records/builder.ts'
 import type { RecordHeader } from '../../records/record.ts'
 import type { SeenRecord } from '../history/operations.ts'
 import type { SeededRandom } from '../io/seeded-random.ts'
-import { seenRecord, valueEnd } from '../wire/seen-records.ts'
+import { identityHeader, seenRecord, valueEnd } from '../wire/seen-records.ts'
 
 export interface RecordShape {
   /** Values are mostly short; now and then up to this long. */
@@ -15,7 +15,7 @@ export interface RecordShape {
 interface Content {
   readonly timestamp: bigint
   readonly key: Buffer | null
-  readonly value: Buffer
+  readonly value: Buffer | null
   readonly headers: readonly RecordHeader[]
 }
 
@@ -32,9 +32,18 @@ export class UniqueRecords {
     this.#shape = shape
   }
 
-  draw(wallMs: number): UnsentBatch {
+  /** `areKeyed`: for a compacted topic. Every record has a key, and some are tombstones. */
+  draw(wallMs: number, { areKeyed = false } = {}): UnsentBatch {
     const count = this.#random.chance(0.5) ? 1 : this.#random.between(1, this.#shape.maxRecordsPerBatch)
-    return new UnsentBatch(Array.from({ length: count }, () => this.#record(wallMs)))
+    const draw = () => (areKeyed ? this.#keyed(this.#record(wallMs)) : this.#record(wallMs))
+    return new UnsentBatch(Array.from({ length: count }, draw))
+  }
+
+  #keyed(content: Content): Content {
+    const key = Buffer.from(`key-${this.#random.below(12)}`)
+    if (!this.#random.chance(0.15)) return { ...content, key }
+    const id = Buffer.from(`${this.#process}.${this.#count}`)
+    return { ...content, key, value: null, headers: [{ key: identityHeader, value: id }] }
   }
 
   #record(wallMs: number): Content {

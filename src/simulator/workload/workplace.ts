@@ -10,6 +10,8 @@ export interface Workplace {
   readonly random: SeededRandom
   /** The names that exist, or existed, or will. */
   readonly topicNames: readonly string[]
+  /** The topic is compacted: its records must have keys. */
+  isCompacted(topic: string): boolean
   /** No new work is begun; what was begun is brought to its end. */
   isStopping(): boolean
   /** A promise was broken that needs no other event to be seen. */

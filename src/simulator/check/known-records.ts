@@ -1,0 +1,125 @@
+import type { Uuid } from '../../base/uuid.ts'
+import type { History } from '../history/history.ts'
+import type { SeenRecord } from '../history/operations.ts'
+import type { PlannedTopic } from '../plan.ts'
+import type { Incarnations } from './incarnations.ts'
+import { partitionKey } from './partition-truth.ts'
+
+/** A record whose place somebody was told. */
+export interface KnownRecord {
+  readonly offset: number
+  readonly key: string
+  readonly isTombstone: boolean
+  /** Not before this time it was appended; when its sender is not known, when it was first read. */
+  readonly notBeforeMs: number
+  /** By this time it was there. */
+  readonly thereMs: number
+}
+
+interface KnownPartition {
+  readonly byOffset: Map<number, KnownRecord>
+  /** In the order of their offsets. */
+  readonly byKey: Map<string, KnownRecord[]>
+  /** Keys of records that may be there although nobody was told. */
+  readonly unsure: Set<string>
+}
+
+/** What clients know of the records of compacted topics: it says which of them may be gone. */
+export class KnownRecords {
+  readonly #compacted: ReadonlyMap<string, PlannedTopic>
+  readonly #partitions = new Map<string, KnownPartition>()
+  readonly #topicOf = new Map<Uuid, string>()
+
+  constructor(history: History, topics: readonly PlannedTopic[], incarnations: Incarnations) {
+    this.#compacted = new Map(topics.filter(topic => topic.isCompacted === true).map(topic => [topic.name, topic]))
+    if (this.#compacted.size === 0) return
+    for (const call of history.callsOf('createTopic'))
+      if (call.answer !== undefined) this.#topicOf.set(call.answer.topicId, call.request.topic)
+    for (const { value } of history.marksOf('seenTopic')) this.#topicOf.set(value.topicId, value.topic)
+    const sentAt = new Map<string, number>()
+    for (const call of history.callsOf('send')) {
+      const { request, answer, invokedMs, endedMs } = call
+      if (!this.#compacted.has(request.topic)) continue
+      const topicId = incarnations.reached(request, call)
+      for (const [index, record] of request.records.entries()) {
+        const firstMs = Math.min(invokedMs, sentAt.get(record.value) ?? invokedMs)
+        sentAt.set(record.value, firstMs)
+        if (topicId === undefined || record.key === undefined || record.key === null) continue
+        if (answer === undefined) {
+          if (call.outcome !== 'fail') this.#of(topicId, request.partition).unsure.add(record.key)
+        } else this.#add(topicId, request.partition, answer.baseOffset + index, record, firstMs, endedMs)
+      }
+    }
+    for (const call of history.callsOf('poll')) {
+      const { request, answer, endedMs } = call
+      const topicId = answer && incarnations.reached(request, call)
+      if (topicId === undefined || !this.#compacted.has(request.topic)) continue
+      for (const record of answer!.records)
+        this.#add(topicId, request.partition, record.offset, record, sentAt.get(record.value) ?? endedMs, endedMs)
+    }
+    for (const { byKey } of this.#partitions.values())
+      for (const records of byKey.values()) records.sort((a, b) => a.offset - b.offset)
+  }
+
+  isCompacted(topicId: Uuid): boolean {
+    return this.#compacted.has(this.#topicOf.get(topicId) ?? '')
+  }
+
+  /** `delete.retention.ms` of the topic. */
+  deleteRetentionMs(topicId: Uuid): number {
+    const topic = this.#compacted.get(this.#topicOf.get(topicId) ?? '')
+    return Number(topic?.config['delete.retention.ms'] ?? 86_400_000)
+  }
+
+  at(topicId: Uuid, partition: number, offset: number): KnownRecord | undefined {
+    return this.#partitions.get(partitionKey(topicId, partition))?.byOffset.get(offset)
+  }
+
+  /** Records of the key behind this offset. */
+  later(topicId: Uuid, partition: number, { key, offset }: { key: string; offset: number }): readonly KnownRecord[] {
+    const all = this.#partitions.get(partitionKey(topicId, partition))?.byKey.get(key) ?? []
+    return all.filter(record => record.offset > offset)
+  }
+
+  /** A record of the key may be there of which nobody was told. */
+  isUnsure(topicId: Uuid, partition: number, key: string): boolean {
+    return this.#partitions.get(partitionKey(topicId, partition))?.unsure.has(key) ?? false
+  }
+
+  /** Known tombstones from one offset up to another. */
+  tombstones(topicId: Uuid, partition: number, from: number, to: number): KnownRecord[] {
+    const known = this.#partitions.get(partitionKey(topicId, partition))?.byOffset
+    const found: KnownRecord[] = []
+    for (let offset = from; offset < to; offset++) {
+      const record = known?.get(offset)
+      if (record?.isTombstone === true) found.push(record)
+    }
+    return found
+  }
+
+  #add(
+    topicId: Uuid,
+    partition: number,
+    offset: number,
+    record: SeenRecord,
+    notBeforeMs: number,
+    thereMs: number,
+  ): void {
+    const { key, isTombstone = false } = record
+    if (key === undefined || key === null) return
+    const known = this.#of(topicId, partition)
+    if (known.byOffset.has(offset)) return
+    const one = { offset, key, isTombstone, notBeforeMs, thereMs }
+    known.byOffset.set(offset, one)
+    const ofKey = known.byKey.get(key)
+    if (ofKey === undefined) known.byKey.set(key, [one])
+    else ofKey.push(one)
+  }
+
+  #of(topicId: Uuid, partition: number): KnownPartition {
+    const name = partitionKey(topicId, partition)
+    const known = this.#partitions.get(name) ?? { byOffset: new Map(), byKey: new Map(), unsure: new Set<string>() }
+    this.#partitions.set(name, known)
+    return known
+  }
+}
