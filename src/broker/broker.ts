@@ -110,7 +110,7 @@ export class Broker {
   #controllerId: number | undefined
   #listeners: BoundListener[] = []
   #state = brokerState.notRunning
-  #closing: Promise<void> | undefined
+  #closing: Promise<boolean> | undefined
   #failure: Error | undefined
 
   /** Rejects with `StartError` when the broker cannot start; everything is given back then. */
@@ -212,10 +212,13 @@ export class Broker {
     return this.#server!
   }
 
-  /** Stops in good order: answers what can be answered, syncs, marks the directories clean. Harmless when repeated. */
-  async close(): Promise<void> {
+  /**
+   * Stops in good order: answers what can be answered, syncs, marks the directories clean. Answers whether all of that
+   * succeeded; if not, the log says why, and the next start is like one after a kill. Harmless when repeated.
+   */
+  async close(): Promise<boolean> {
     this.#closing ??= this.#close()
-    await this.#closing
+    return await this.#closing
   }
 
   /** An invariant is broken: nothing more is promised or written. */
@@ -659,7 +662,7 @@ export class Broker {
     }
   }
 
-  async #close(): Promise<void> {
+  async #close(): Promise<boolean> {
     this.#state = brokerState.shuttingDown
     this.#registration?.stop()
     await this.#server?.stopAccepting()
@@ -668,25 +671,39 @@ export class Broker {
     this.#server?.closeConnections(closeLingerMs)
     await this.#compactor?.close()
     await this.#metadata?.close()
-    const brokerEpoch = this.#registration?.brokerEpoch ?? -1
-    if (this.#logs !== undefined) await this.#closeLogs(brokerEpoch)
-    else {
+    const isClean = await this.#closeLogs()
+    this.deadlines.close()
+    this.#state = brokerState.notRunning
+    return isClean
+  }
+
+  async #closeLogs(): Promise<boolean> {
+    const metadataProblem = await this.#closeMetadataLog()
+    const problems = metadataProblem === undefined ? [] : [metadataProblem]
+    if (this.#logs !== undefined) {
+      problems.push(...(await this.#logs.close({ brokerEpoch: this.#registration?.brokerEpoch ?? -1 })))
+    } else {
       for (const { directory, lock } of this.#claims) {
         directory.close()
         lock.release()
       }
     }
-    this.deadlines.close()
-    this.#state = brokerState.notRunning
+    if (problems.length === 0) return true
+    this.#io.log.write(
+      'error',
+      `not all could be put in order: ${problems.join('; ')}. The next start looks for it, as after a kill.`,
+    )
+    return false
   }
 
-  async #closeLogs(brokerEpoch: number): Promise<void> {
+  /** Undefined when that has succeeded. */
+  async #closeMetadataLog(): Promise<string | undefined> {
     try {
       await this.#metadataLog?.close()
+      return undefined
     } catch (error) {
-      this.#io.log.write('error', `the metadata log could not be closed: ${String(error)}`)
+      return `the metadata log: ${error instanceof Error ? error.message : String(error)}`
     }
-    await this.#logs!.close({ brokerEpoch })
   }
 }
 

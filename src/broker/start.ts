@@ -22,7 +22,8 @@ export interface RunningBroker {
   readonly broker: Broker
   /** Undefined when there is none. */
   readonly adminPort: number | undefined
-  close(): Promise<void>
+  /** Answers whether all could be put in order. */
+  close(): Promise<boolean>
 }
 
 /** Rejects with `StartError` when the broker cannot start. */
@@ -61,7 +62,7 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     adminPort: admin?.port,
     close: async () => {
       await admin?.close()
-      await broker.close()
+      return await broker.close()
     },
   }
 }

@@ -6,7 +6,7 @@ import {
   partitionMetadataFileName,
   renamedDirectoryName,
 } from '../core/log/file-names.ts'
-import { DiskError } from '../io/disk.ts'
+import { type DirectoryEntry, DiskError } from '../io/disk.ts'
 import { type CleanEnd, readCleanEnds, removeCleanEnds } from './clean-ends.ts'
 import type { ClaimedDirectory } from './directory-claim.ts'
 import { type OffsetCheckpointName, readOffsetCheckpoint, removeCleanShutdown } from './directory-files.ts'
@@ -107,7 +107,9 @@ class DirectoryLoader implements LoadedDirectory {
     this.#logStarts = this.#checkpoint('log-start-offset-checkpoint')
     this.#highWatermarks = this.#checkpoint('replication-offset-checkpoint')
     this.#cleaned = this.#checkpoint('cleaner-offset-checkpoint')
-    const names = disk.list(this.#path).flatMap(({ name, isDirectory }) => {
+    const entries = disk.list(this.#path)
+    await this.#removeTemporary(entries)
+    const names = entries.flatMap(({ name, isDirectory }) => {
       const parsed = isDirectory ? parsePartitionDirectoryName(name) : undefined
       return parsed === undefined || parsed.topic === metadataTopic ? [] : [{ name, ...parsed }]
     })
@@ -115,6 +117,12 @@ class DirectoryLoader implements LoadedDirectory {
     for (const { name, kind } of names) if (kind === 'delete') this.#removeSoon(`${this.#path}/${name}`)
     this.#partitions = partitions.length
     await this.#openAll(partitions)
+  }
+
+  /** What was being written when the process ended, or when the disk was full. */
+  async #removeTemporary(entries: readonly DirectoryEntry[]): Promise<void> {
+    for (const { name, isDirectory } of entries)
+      if (!isDirectory && name.endsWith('.tmp')) await this.#context.disk.remove(`${this.#path}/${name}`)
   }
 
   #isSameBoot(): boolean {

@@ -222,30 +222,32 @@ export class LogDirectories {
 
   /**
    * Closes all logs so that they open again without reading a batch, and marks each directory clean for which that
-   * succeeded. `brokerEpoch` goes into the marker; -1 when the broker never had one.
+   * succeeded; answers why it did not for the others. `brokerEpoch` goes into the marker; -1 when the broker never had one.
    */
-  async close({ brokerEpoch }: { brokerEpoch: number }): Promise<void> {
+  async close({ brokerEpoch }: { brokerEpoch: number }): Promise<readonly string[]> {
     assert(!this.#isClosed, 'log directories are closed once')
     this.#isClosed = true
     for (const timer of this.#timers) timer.cancel()
-    await Promise.all(this.#claims.map(claim => this.#closeDirectory(claim, brokerEpoch)))
+    const closed = await Promise.all(this.#claims.map(claim => this.#closeDirectory(claim, brokerEpoch)))
+    return closed.filter(problem => problem !== undefined)
   }
 
-  async #closeDirectory({ directory, lock }: ClaimedDirectory, brokerEpoch: number): Promise<void> {
+  /** Undefined when it is clean. */
+  async #closeDirectory({ directory, lock }: ClaimedDirectory, brokerEpoch: number): Promise<string | undefined> {
     const logs = this.#logsOf(directory)
     try {
       await closeAll(logs)
-      if (directory.isOffline) return
-      await directory.saveRecoveryPoints()
-      await directory.saveLogStarts()
-      await directory.saveHighWatermarks()
+      if (directory.isOffline) return `${directory.path} is offline`
+      await directory.saveCheckpoints()
       const ends = new Map(logs.map(log => [partitionDirectoryName(log.topic, log.partition), log.cleanEnd]))
       await writeCleanEnds(this.#context.disk, directory.path, ends)
-      if (!directory.hasFailed && directory.isWritable)
-        await writeCleanShutdown(this.#context.disk, directory.path, brokerEpoch)
+      if (directory.hasFailed || !directory.isWritable) return `${directory.path} cannot be written`
+      await writeCleanShutdown(this.#context.disk, directory.path, brokerEpoch)
+      return undefined
     } catch (error) {
       assert(error instanceof DiskError, 'a disk throws disk errors only')
       directory.writeFailed(error)
+      return error.message
     } finally {
       directory.close()
       lock.release()

@@ -34,8 +34,16 @@ export class TestBroker extends EventEmitter<TestBrokerEvents> implements AsyncD
 
   /** Stops in good order. Harmless when repeated. */
   async close(): Promise<void> {
-    this.#closing ??= this.#running.close().finally(this.#removeData)
+    this.#closing ??= this.#close()
     await this.#closing
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.#running.close()
+    } finally {
+      await this.#removeData()
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

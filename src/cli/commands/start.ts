@@ -41,8 +41,8 @@ async function run(flags: ConfigFlags): Promise<void> {
   const reason = await stopped
   if (reason !== undefined) process.exit(ExitCode.failed)
   process.stdout.write('Stopping: answering what is under way, syncing, marking the directories clean.\n')
-  await running.close()
-  process.exit(ExitCode.ok)
+  const isClean = await running.close()
+  process.exit(isClean ? ExitCode.ok : ExitCode.failed)
 }
 
 async function start(loaded: LoadedConfig, log: LogSink, failed: (reason: Error) => void): Promise<RunningBroker> {
