@@ -23,7 +23,17 @@ export function addStart(program: Command): void {
     .action((flags: ConfigFlags) => run(flags))
 }
 
+/** A broker goes on when nobody reads its words any more (`millrace start | head`), and stops in good order. */
+function outliveReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error
+    })
+  }
+}
+
 async function run(flags: ConfigFlags): Promise<void> {
+  outliveReaders()
   const warnings: string[] = []
   const loaded = load(flags, line => warnings.push(line))
   const log = await logSinkOf(loaded)
