@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { ErrorCode } from '../../src/base/error-code.ts'
+import { randomRequestFrame, withSize } from '../../src/protocol/fuzz.ts'
 import { updateCrc } from '../../src/records/batch.ts'
 import { BatchBuilder } from '../../src/records/builder.ts'
 import { Codec } from '../../src/records/compression/codec.ts'
 import { compressSync } from '../../src/records/compression/compress.ts'
+import { fuzzBatch } from '../../src/records/fuzz.ts'
 import { hex } from '../../src/records/hex.ts'
 import { SeededRandom } from '../../src/records/seeded-random.ts'
 import { startBroker } from '../../src/testing/index.ts'
@@ -209,26 +211,32 @@ function patched(at: number, value: number, bytes: 1 | 2 | 4 = 4): Damage {
   }
 }
 
+/** With Kafka's answers; test/differential has more of them. Of an unknown codec Kafka says UNKNOWN_SERVER_ERROR. */
 const damages: readonly [name: string, damage: Damage, errorCode: number][] = [
   ['a wrong CRC', batch => Buffer.from(batch.fill(0x55, 61, 64)), ErrorCode.corruptMessage],
-  ['a header that is cut', batch => batch.subarray(0, 40), ErrorCode.corruptMessage],
-  ['records that are cut', batch => batch.subarray(0, batch.length - 1), ErrorCode.corruptMessage],
+  ['a header that is cut', batch => batch.subarray(0, 40), ErrorCode.invalidRecord],
+  ['records that are cut', batch => batch.subarray(0, batch.length - 1), ErrorCode.invalidRecord],
   ['magic 1', patched(16, 1, 1), ErrorCode.invalidRecord],
   ['magic 3', patched(16, 3, 1), ErrorCode.corruptMessage],
   ['a control batch', patched(21, 0x20, 2), ErrorCode.invalidRecord],
   ['fewer records than the header says', patched(57, 5), ErrorCode.invalidRecord],
   ['a count that is negative', patched(57, -1), ErrorCode.invalidRecord],
-  ['a codec that does not exist', patched(21, 7, 2), ErrorCode.corruptMessage],
+  ['a codec that does not exist', patched(21, 7, 2), ErrorCode.invalidRecord],
 ]
 
 test('malformed batches are refused, the connection goes on and nothing is stored', async () => {
   using client = await RawClient.connect({ port: broker.port })
   const end = (await fetch(client, place)).highWatermark
+  const answers: [name: string, errorCode: number, baseOffset: number][] = []
   for (const [name, damage] of damages) {
     const { errorCode, baseOffset } = await produce(client, place, damage(batchOf(['one', 'two'])))
-    assert.notEqual(errorCode, ErrorCode.none, name)
-    assert.equal(baseOffset, -1, name)
+    answers.push([name, errorCode, baseOffset])
   }
+  assert.deepEqual(
+    answers,
+    damages.map(([name, , errorCode]) => [name, errorCode, -1]),
+  )
+  await log.logged(/127\.0\.0\.1: a batch for bad-0 was refused: .*CRC/i)
   assert.equal((await fetch(client, place)).highWatermark, end)
   assert.equal(await append(client, place, ['fine']), end)
 })
@@ -426,9 +434,66 @@ test('thousands of connections that are idle, half open or stuck in a frame keep
   assertUndisturbed(before, steady.experience())
   const peak = await target.peakMemory()
   assert.ok(peak < memoryLimit, `peak ${Math.round(peak / megabyte)} MiB`)
-  await target.logged(/127\.0\.0\.1/)
+  await target.logged(/127\.0\.0\.1: connection closed: a frame stopped arriving for 1000 ms/)
   for (const socket of sockets) socket.destroy()
 })
+
+test('connections that ask for nothing are closed after their time, those that wait for an answer are not', async () => {
+  await using impatient = await startBroker({ topics: { quiet: 1 }, overrides: { 'connections.max.idle.ms': '500' } })
+  const connected = Array.from({ length: 20 }, () => RawClient.connect({ port: impatient.port }))
+  const [waiting, ...idle] = await Promise.all(connected)
+  const answer = fetch(waiting, { topic: 'quiet' }, { maxWaitMs: 4000 })
+  await Promise.all(idle.map(one => one.closed()))
+  assert.equal((await answer).errorCode, ErrorCode.none)
+  waiting.close()
+})
+
+test('a storm of bad frames ends nobody but those who send them, and takes no memory', async () => {
+  await using target = await Target.start()
+  const client = await target.client()
+  const hit = await createTopic(client, 'hit')
+  const steady = await target.beginSteadyWork()
+  await pause(500)
+  const before = steady.experience()
+  const random = new SeededRandom(3)
+  const served = (await client.call(api.apiVersions, 0, {})).apiKeys.map(one => one.apiKey)
+  const kinds: readonly (() => Buffer)[] = [
+    () => Buffer.concat([int32(-1 - random.below(0x7fff_ffff)), random.bytes(20)]),
+    () => Buffer.concat([int32(104_857_601 + random.below(0x7000_0000)), random.bytes(2000)]),
+    () => withSize(random.bytes(random.below(300))),
+    () => withSize(randomRequestFrame(random, served).bytes, random),
+    () => withSize(randomRequestFrame(random).bytes),
+    () => produceFrame(hit, damages[random.below(damages.length)][1](batchOf(['one', 'two']))),
+    () => produceFrame(hit, fuzzBatch(random, Date.now()).bytes),
+  ]
+  const rounds = process.env.LONG_TESTS ? 1000 : 150
+  await Promise.all(
+    Array.from({ length: 20 }, async (_, lane) => {
+      for (let round = 0; round < rounds; round++) {
+        const socket = connect({ port: target.port, host: '127.0.0.1' })
+        socket.on('error', () => {})
+        socket.resume()
+        const closed = new Promise(resolve => socket.once('close', resolve))
+        socket.end(kinds[(lane + round) % kinds.length]())
+        await Promise.race([closed, pause(2000)])
+        socket.destroy()
+      }
+    }),
+  )
+  assertUndisturbed(before, steady.experience())
+  const peak = await target.peakMemory()
+  assert.ok(peak < memoryLimit, `peak ${Math.round(peak / megabyte)} MiB`)
+  await target.logged(/127\.0\.0\.1: connection closed: it sent a frame of negative length/)
+  await target.logged(/127\.0\.0\.1: connection closed: it sent a frame of \d+ bytes; socket\.request\.max\.bytes/)
+  await target.logged(/127\.0\.0\.1: connection closed: it sent a request that cannot be read/)
+  await target.logged(/127\.0\.0\.1: a batch for hit-0 was refused/)
+  assert.doesNotMatch(target.broker.output(), /could not be answered|"?error"?:? a request of/i)
+})
+
+function produceFrame(place: Required<Place>, batch: Buffer): Buffer {
+  const header = { apiVersion: 9, correlationId: 1, clientId: 'raw' }
+  return frameOf(api.produce.request, header, produceBody(place, batch))
+}
 
 test('limits of connections hold, in all and from one address, and can be changed while the broker runs', async () => {
   await using strict = await startBroker({ log, overrides: { 'max.connections.per.ip': '3' } })
