@@ -102,6 +102,8 @@ export class Nemesis {
     if (this.#isOver) return
     if (broker.state === 'down') {
       if (plan.faults.flipRate > 0 && this.#random.chance(plan.faults.flipRate)) this.#damage()
+      // What is read at the start is read at no other time.
+      if (plan.faults.readErrorMs !== undefined && this.#random.chance(0.2)) this.#failReads(600)
       void broker.start()
       if (this.#random.chance(plan.faults.earlyEndRate)) {
         const kind = plan.faults.powerCutMs !== undefined && this.#random.chance(0.5) ? 'power' : 'kill'
@@ -165,15 +167,18 @@ export class Nemesis {
         }
       })
     })
-    this.#plot(readErrorMs, () =>
-      this.#trouble('reads fail', 3000, () => {
-        disk.faults.rates.read = this.#random.pick([0.02, 0.3])
-        return () => {
-          disk.faults.rates.read = 0
-        }
-      }),
-    )
+    this.#plot(readErrorMs, () => this.#failReads(3000))
     this.#plot(syncErrorMs, () => this.#failOneSync())
+  }
+
+  #failReads(maxMs: number): void {
+    const { faults } = this.#parts.broker.node.disk
+    this.#trouble('reads fail', maxMs, () => {
+      faults.rates.read = this.#random.pick([0.02, 0.3])
+      return () => {
+        faults.rates.read = 0
+      }
+    })
   }
 
   /** One sync of a partition's data fails; whoever tries again is told that all is well, which it is not. */

@@ -221,7 +221,7 @@ function drawFaults(random: SeededRandom, later: SeededRandom): PlannedFaults {
     latencyMs: every(2000, 10_000, 0.25),
     stallMs: every(3000, 20_000, 0.25),
     fullDiskMs: every(5000, 20_000, 0.15),
-    readErrorMs: every(5000, 20_000, 0.15),
+    readErrorMs: every(5000, 20_000, 0.15) ?? (later.chance(0.15) ? later.between(5000, 20_000) : undefined),
     syncErrorMs: every(8000, 30_000, 0.15),
     pauseMs: every(5000, 20_000, 0.2),
     clockStepMs: every(3000, 20_000, 0.15),

@@ -30,18 +30,19 @@ const roundsPerLife = 60
 
 /** A member of a group: joins, reads what it is given, commits, falls asleep, leaves, or is gone without a word. */
 export async function runGroupMember(at: Workplace, options: MemberOptions): Promise<void> {
+  const lives = new MemberLives(at, options)
   let member = ''
   while (!at.isStopping()) {
     await think(at, 100)
-    const life = new MemberLife(at, options)
-    member = await life.run(member)
+    member = await lives.run(member)
   }
 }
 
-class MemberLife {
+class MemberLives {
   readonly #at: Workplace
   readonly #options: MemberOptions
   readonly #positions = new Map<string, number>()
+  /** Who it was before it joined for the last time. */
   #previous: Membership | undefined
   #targets: readonly PartitionTarget[] = []
 
@@ -59,7 +60,9 @@ class MemberLife {
     const synced = await this.#sync(joined.value)
     if (synced === undefined) return joined.value.member
     await this.#takeOver(synced)
-    return this.#work(joined.value)
+    const member = await this.#work(joined.value)
+    this.#previous = joined.value
+    return member
   }
 
   async #afterRefusal(errorCode: ErrorCode, member: string): Promise<string> {
@@ -124,7 +127,6 @@ class MemberLife {
         return ''
       }
     }
-    this.#previous = joined
     // Gone without a word, or back at once.
     return random.chance(0.5) ? '' : joined.member
   }
