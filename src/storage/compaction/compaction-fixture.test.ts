@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { isControlBatch, readBatchSize, readRecordCount } from '../../records/batch.ts'
 import { BatchBuilder, type BatchFields } from '../../records/builder.ts'
+import { OffsetMapMemory } from '../../records/compaction/offset-map-memory.ts'
 import { RecordReader } from '../../records/record.ts'
 import { type Host, readAll, tryAppend, written } from '../fixture.test.ts'
 import type { SegmentedLog } from '../segmented-log.ts'
@@ -41,6 +42,7 @@ export async function roll(host: Host, log: SegmentedLog): Promise<void> {
 export function toolsOf(host: Host, tools: Partial<CompactionTools> = {}): CompactionTools {
   return {
     compute: host.io.compute,
+    maps: new OffsetMapMemory(),
     throttle: new IoThrottle(host.io.clock, () => Number.POSITIVE_INFINITY),
     ioBufferBytes: 512 * 1024,
     mapBytes: 1024 * 1024,

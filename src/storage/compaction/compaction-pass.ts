@@ -7,7 +7,8 @@ import {
   type FilterBatchesResult,
   type IndexKeysResult,
 } from '../../records/compaction/contract.ts'
-import { createOffsetMap, offsetMapBytes, offsetMapUsage } from '../../records/compaction/offset-map.ts'
+import { clearOffsetMap, offsetMapBytes, offsetMapUsage } from '../../records/compaction/offset-map.ts'
+import type { OffsetMapMemory } from '../../records/compaction/offset-map-memory.ts'
 import { noTransactions, type TransactionState, withAborted } from '../../records/compaction/transaction-state.ts'
 import type { LogReader } from '../log-reader.ts'
 import type { LogState } from '../log-state.ts'
@@ -21,6 +22,8 @@ import { SegmentSwap } from './segment-swap.ts'
 /** What the passes of a broker share, and their bounds. */
 export interface CompactionTools {
   readonly compute: Compute
+  /** Where the memory of a pass's map comes from, and goes back to. */
+  readonly maps: OffsetMapMemory
   readonly throttle: IoThrottle
   /** `log.cleaner.io.buffer.size`: bytes that are read at once, unless a batch is larger. */
   readonly ioBufferBytes: number
@@ -112,7 +115,11 @@ export class CompactionPass {
 
   /** Rejects with `DiskError`. */
   async run(): Promise<PassResult> {
-    return (await this.#index()) ?? (await this.#filter()) ?? (await this.#finish())
+    try {
+      return (await this.#index()) ?? (await this.#filter()) ?? (await this.#finish())
+    } finally {
+      this.#tools.maps.giveBack(this.#map)
+    }
   }
 
   #makeMap(): SharedArrayBuffer {
@@ -121,7 +128,9 @@ export class CompactionPass {
     const maxKeys = this.#range.firstUncleanableOffset - this.#range.firstDirtyOffset
     const bytes = offsetMapBytes({ maxBytes, loadFactor, maxKeys })
     const word = () => random.bytes(4).readInt32LE(0)
-    return createOffsetMap({ bytes, loadFactor, seed: [word(), word(), word(), word()] })
+    const map = this.#tools.maps.take(bytes)
+    clearOffsetMap(map, { bytes, loadFactor, seed: [word(), word(), word(), word()] })
+    return map
   }
 
   async #index(): Promise<Interruption | undefined> {

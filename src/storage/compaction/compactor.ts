@@ -3,6 +3,7 @@ import { byUrgency, type CompactionNeed } from '../../core/log/compaction.ts'
 import type { Clock, Timer } from '../../io/clock.ts'
 import type { Compute } from '../../io/compute.ts'
 import { DiskError } from '../../io/disk.ts'
+import { OffsetMapMemory } from '../../records/compaction/offset-map-memory.ts'
 import type { SegmentedLog } from '../segmented-log.ts'
 import type { CompactionTools, PassResult, PassStats } from './compaction-pass.ts'
 import { IoThrottle } from './io-throttle.ts'
@@ -73,6 +74,7 @@ const yieldAfterMs = 5
 export class Compactor {
   readonly #options: CompactorOptions
   readonly #throttle: IoThrottle
+  readonly #maps = new OffsetMapMemory()
   readonly #running = new Set<Promise<void>>()
   /** Logs whose last pass did not come through, and when to try them again. Monotonic. */
   readonly #notBefore = new Map<SegmentedLog, number>()
@@ -123,6 +125,7 @@ export class Compactor {
   }
 
   #lookLater(): void {
+    if (this.#running.size === 0) this.#maps.release()
     this.#timer?.cancel()
     this.#timer = this.#options.clock.after(this.#options.settings().backoffMs, () => this.#lookNow())
   }
@@ -238,6 +241,7 @@ export class Compactor {
     const share = Math.floor(dedupeBufferBytes / Math.max(1, threads))
     return {
       compute: this.#options.compute,
+      maps: this.#maps,
       throttle: this.#throttle,
       ioBufferBytes: Math.max(minIoBufferBytes, ioBufferBytes),
       mapBytes: Math.min(maxMapBytes, Math.max(minMapBytes, share)),
