@@ -180,8 +180,9 @@ export class CompactionPass {
     this.#transactions = noTransactions()
     const activeProducers = this.#activeProducers()
     const legacyHorizonMs = this.#legacyHorizonMs()
+    const { wallMs } = this.#state.context.clock.now()
     for (const group of this.#range.groupsOf(this.#segmentsBelow(this.#mapEndOffset))) {
-      const interruption = await this.#compactGroup(group, { activeProducers, legacyHorizonMs })
+      const interruption = await this.#compactGroup(group, { activeProducers, legacyHorizonMs, wallMs })
       if (interruption !== undefined) return interruption
     }
     return undefined
@@ -266,13 +267,12 @@ export class CompactionPass {
   async #filterSegment(
     segment: Segment,
     made: CompactedSegment,
-    { activeProducers, legacyHorizonMs }: FilterOptions,
+    { activeProducers, legacyHorizonMs, wallMs }: FilterOptions,
   ): Promise<Interruption | undefined> {
     const { compute, maxUncompressedBytes, ioBufferBytes } = this.#tools
     const { deleteRetentionMs } = this.#state.config
     this.#transactions = withAborted(this.#transactions, await this.#abortedIn(segment.baseOffset, segment.nextOffset))
     const dropsLegacyTombstones = this.#modifiedWallMs(segment) <= legacyHorizonMs
-    const { wallMs } = this.#state.context.clock.now()
     return this.#eachChunk(segment, async ({ batches, followingBytes }) => {
       const result = await compute.filterBatches({
         type: 'filterBatches',
@@ -418,4 +418,6 @@ export class CompactionPass {
 interface FilterOptions {
   readonly activeProducers: SharedArrayBuffer
   readonly legacyHorizonMs: number
+  /** Of the whole pass: what gets a horizon in it gets the same. */
+  readonly wallMs: number
 }
