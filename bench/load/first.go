@@ -38,7 +38,7 @@ func awaitPort(ctx context.Context, address string) {
 // first is the clock for a start: from nothing to a record written by a client and read back by it.
 func first(ctx context.Context, w *workload) result {
 	awaitPort(ctx, strings.Split(w.bootstrap, ",")[0])
-	client := w.impatient(kgo.DefaultProduceTopic(w.topic), kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{w.topic: {0: kgo.NewOffset().At(0)}}))
+	client := w.impatient(kgo.DefaultProduceTopic(w.topic))
 	defer client.Close()
 	admin := kadm.NewClient(client)
 	for {
@@ -48,6 +48,8 @@ func first(ctx context.Context, w *workload) result {
 		}
 		must(sleep(ctx, retryEvery))
 	}
+	// Not before the topic is there: franz-go waits for a second before it looks again for offsets of an unknown one.
+	client.AddConsumePartitions(map[string]map[int32]kgo.Offset{w.topic: {0: kgo.NewOffset().At(0)}})
 	client.Produce(ctx, &kgo.Record{Value: []byte("first")}, func(_ *kgo.Record, err error) { must(err) })
 	for {
 		fetches := client.PollFetches(ctx)
