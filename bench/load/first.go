@@ -50,7 +50,7 @@ func first(ctx context.Context, w *workload) result {
 	}
 	// Not before the topic is there: franz-go waits for a second before it looks again for offsets of an unknown one.
 	client.AddConsumePartitions(map[string]map[int32]kgo.Offset{w.topic: {0: kgo.NewOffset().At(0)}})
-	client.Produce(ctx, &kgo.Record{Value: []byte("first")}, func(_ *kgo.Record, err error) { must(err) })
+	must(client.ProduceSync(ctx, &kgo.Record{Value: []byte("first")}).FirstErr())
 	for {
 		fetches := client.PollFetches(ctx)
 		if ctx.Err() != nil {
