@@ -33,6 +33,8 @@ async function stopsCleanly(end: (npm: ChildProcess) => void): Promise<void> {
     const told = await textUntil(npm, /Ctrl-C stops it/)
     const rest = textUntil(npm, /$^/)
     assert.match(told, /Millrace is ready/)
+    assert.ok(told.includes(`  data       ${directory}\n`), told)
+    assert.match(told, /^ {2}npm run -s millrace -- topic create orders --partitions 3 -b 127\.0\.0\.1:\d+$/m)
     end(npm)
     // The pipe is open for as long as npm or the broker is there.
     assert.match(await rest, /Stopping: /)

@@ -73,7 +73,8 @@ test('npx millrace start runs a broker until it is told to stop', async () => {
   const flags = settings.flatMap(setting => ['-o', setting])
   const broker = spawn('npx', ['--no', 'millrace', 'start', ...flags], { cwd: project })
   try {
-    assert.match(await outputUntil(broker, 'Ctrl-C stops it'), /Millrace.* is ready/s)
+    const banner = await outputUntil(broker, 'Ctrl-C stops it')
+    assert.match(banner, /Millrace.* is ready.*^ {2}npx millrace topic create orders --partitions 3 -b /ms)
     const at = ['-b', `127.0.0.1:${port}`]
     await run('npx', ['--no', 'millrace', 'topic', 'create', 'orders', ...at], { cwd: project })
     const { stdout } = await run('npx', ['--no', 'millrace', 'topic', 'list', '--json', ...at], { cwd: project })
@@ -83,7 +84,8 @@ test('npx millrace start runs a broker until it is told to stop', async () => {
     )
   } finally {
     broker.kill('SIGTERM')
-    await once(broker, 'exit')
+    // Open until npx and the broker have gone, both.
+    await once(broker.stdout.resume(), 'end')
   }
 })
 
@@ -123,7 +125,7 @@ test('the packages hold what is published, and no Node', async () => {
 
 async function outputUntil(child: ChildProcess, text: string): Promise<string> {
   let output = ''
-  for await (const chunk of child.stdout ?? []) {
+  for await (const chunk of child.stdout!.iterator({ destroyOnReturn: false })) {
     output += chunk
     if (output.includes(text)) return output
   }

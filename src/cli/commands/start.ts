@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import pc from 'picocolors'
 import type { BoundListener } from '../../broker/broker.ts'
@@ -79,7 +80,7 @@ function banner({ broker, adminPort }: RunningBroker, loaded: LoadedConfig): str
     '',
     `${pc.bold('Millrace')} is ready. Node ${broker.nodeId} of cluster ${broker.clusterId}.`,
     `  clients    ${broker.listeners.map(addressOf).join(', ')}`,
-    `  data       ${logDirs.join(', ')}`,
+    `  data       ${logDirs.map(path => resolve(path)).join(', ')}`,
   ]
   if (adminListener !== undefined) lines.push(`  metrics    http://${adminListener.host}:${adminPort}/metrics`)
   if (loaded.isDevelopment) {
@@ -93,9 +94,8 @@ function addressOf({ advertisedHost, advertisedPort }: BoundListener): string {
   return `${advertisedHost}:${advertisedPort}`
 }
 
-/** From a checkout the command is an npm script. */
 function suggestions(listener: BoundListener | undefined): string[] {
-  const millrace = process.env.npm_lifecycle_event === undefined ? 'millrace' : 'npm run -s millrace --'
+  const millrace = commandName()
   const isDefault = listener?.advertisedPort === 9092
   const at = listener === undefined || isDefault ? '' : ` -b ${addressOf(listener)}`
   return [
@@ -103,4 +103,10 @@ function suggestions(listener: BoundListener | undefined): string[] {
     `  echo hello | ${millrace} produce orders${at}`,
     `  ${millrace} consume orders --from-beginning --exit${at}`,
   ]
+}
+
+/** In a checkout the command is an npm script; in a project that has the package, npx or a script of its own finds it. */
+function commandName(): string {
+  if (import.meta.filename.endsWith('.ts')) return 'npm run -s millrace --'
+  return process.env.npm_lifecycle_event === undefined ? 'millrace' : 'npx millrace'
 }
