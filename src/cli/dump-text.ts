@@ -64,7 +64,7 @@ function textOf(item: DumpItem): string {
     case 'checkpoint':
       return `  ${item.topic}-${item.partition}  ${item.offset}`
     case 'text':
-      return `  ${item.text}`
+      return `  ${printable(item.text)}`
   }
 }
 
@@ -97,6 +97,11 @@ function recordText({ record, decoded }: DumpItem & { readonly type: 'record' })
   const parts = [timeText(timestamp), `key ${JSON.stringify(key)}`, `value ${JSON.stringify(payload)}`]
   if (headers.length > 0) parts.push(`headers ${JSON.stringify(headers)}`)
   return `${offset}  ${parts.join(', ')}`
+}
+
+/** What stands in a damaged file could tell the terminal to do anything. */
+function printable(text: string): string {
+  return /[\p{Cc}\ufffd]/u.test(text) ? JSON.stringify(text) : text
 }
 
 const lastDateMs = 8_640_000_000_000_000n

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, writeSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -339,8 +339,24 @@ test('log verify tells a directory that is in order from one that is damaged, in
     const damaged = await millrace(['log', 'verify', join(directory, 'kept-0')])
     assert.equal(damaged.code, 1)
     assert.ok(damaged.stdout.startsWith(`${segment} at 0: the CRC of the batch is wrong`), damaged.stdout)
-    const absent = await millrace(['log', 'verify', join(directory, 'absent')])
-    assert.equal(absent.code, 3)
+    const absent = join(directory, 'absent')
+    for (const command of ['verify', 'dump']) {
+      const { code, stdout, stderr } = await millrace(['log', command, absent])
+      const said = `${absent}: there is no such file or directory\n`
+      assert.deepEqual({ code, stdout, stderr }, { code: 3, stdout: '', stderr: said })
+    }
+    const file = await millrace(['log', 'verify', segment])
+    assert.deepEqual(
+      [file.code, file.stderr],
+      [3, `${segment} is neither a partition's directory nor a log directory\n`],
+    )
+    const several = await millrace(['log', 'verify', absent, join(directory, 'kept-0'), import.meta.dirname])
+    assert.equal(several.code, 1, 'one that cannot be looked at hides no problem of another')
+    assert.match(several.stdout, /kept-0: \d problems?/)
+    assert.match(several.stderr, /absent: there is no such.*\n.*end-to-end is neither/)
+    await writeFile(join(directory, 'kept-0', 'partition.metadata'), Buffer.from('\x1b[2J\0\xff', 'latin1'))
+    const unreadable = await millrace(['log', 'dump', join(directory, 'kept-0', 'partition.metadata')])
+    assert.doesNotMatch(unreadable.stdout.replaceAll('\n', ''), /\p{Cc}/u)
   } finally {
     await rm(directory, { recursive: true })
   }

@@ -46,12 +46,11 @@ export function addLog(program: Command): void {
 
 async function runDump(paths: string[], flags: { readonly records?: true; readonly json?: true }): Promise<void> {
   const disk = nodeIo({ log: consoleLogSink() }).disk
-  for (const path of paths) {
-    const printer = dumpPrinter(flags.json ?? false)
-    const options = { withRecords: flags.records ?? false, show: printer }
-    const shown = await checkable(path, () => dump(disk, resolve(path), options))
+  const options = { withRecords: flags.records ?? false, show: dumpPrinter(flags.json ?? false) }
+  await eachPath(paths, async path => {
+    const shown = await dump(disk, resolve(path), options)
     if (shown === 0) throw new CommandFailure(`${path}: there are no files of a log here`, ExitCode.notChecked)
-  }
+  })
 }
 
 async function runVerify(paths: string[], flags: { readonly json?: true }): Promise<void> {
@@ -60,24 +59,33 @@ async function runVerify(paths: string[], flags: { readonly json?: true }): Prom
     if (flags.json) printLine({ type: 'problem', ...problem })
     else process.stdout.write(`${problemText(problem)}\n`)
   }
-  let problems = 0
-  for (const path of paths) {
-    const result = await checkable(path, () => verify(disk, resolve(path), report))
-    const { partitions, bytes } = verifiedOf(path, result)
-    problems += verifiedOf(path, result).problems
-    const summary = {
-      type: 'verified',
-      path: resolve(path),
-      partitions,
-      bytes,
-      problems: verifiedOf(path, result).problems,
-    }
-    print(summary, flags.json, one => {
-      const checked = `${countOf(one.partitions, 'partition')}, ${one.bytes} bytes of batches`
-      return `${path}: ${one.problems === 0 ? 'all is well' : countOf(one.problems, 'problem')} (${checked})`
+  await eachPath(paths, async path => {
+    const { partitions, bytes, problems } = verifiedOf(path, await verify(disk, resolve(path), report))
+    const summary = { type: 'verified', path: resolve(path), partitions, bytes, problems }
+    print(summary, flags.json, () => {
+      const checked = `${countOf(partitions, 'partition')}, ${countOf(bytes, 'byte')} of batches`
+      return `${path}: ${problems === 0 ? 'all is well' : countOf(problems, 'problem')} (${checked})`
     })
+    if (problems > 0) process.exitCode = ExitCode.failed
+  })
+}
+
+/** One that cannot be looked at keeps nobody from the others. Problems that were found count more. */
+async function eachPath(paths: readonly string[], work: (path: string) => Promise<void>): Promise<void> {
+  for (const path of paths) {
+    try {
+      await work(path)
+    } catch (error) {
+      process.stderr.write(`${whyNotChecked(path, error)}\n`)
+      process.exitCode ??= ExitCode.notChecked
+    }
   }
-  if (problems > 0) process.exitCode = ExitCode.failed
+}
+
+function whyNotChecked(path: string, error: unknown): string {
+  if (error instanceof CommandFailure) return error.message
+  if (!(error instanceof DiskError)) throw error
+  return `${path}: ${error.code === 'notFound' ? 'there is no such file or directory' : error.message}`
 }
 
 function problemText({ path, position, problem, isMended }: Problem): string {
@@ -93,14 +101,4 @@ function verifiedOf(path: string, result: VerifyResult): VerifyResult & { readon
       : `${path} is neither a partition's directory nor a log directory`,
     ExitCode.notChecked,
   )
-}
-
-async function checkable<T>(path: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof DiskError)) throw error
-    const reason = error.code === 'notFound' ? 'there is no such file or directory' : error.message
-    throw new CommandFailure(`${path}: ${reason}`, ExitCode.notChecked)
-  }
 }

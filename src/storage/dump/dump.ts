@@ -1,4 +1,4 @@
-import type { Disk } from '../../io/disk.ts'
+import { type Disk, DiskError } from '../../io/disk.ts'
 import { dumpBatches } from './dump-batches.ts'
 import { dumpIndex } from './dump-index.ts'
 import type { DumpItem } from './dump-item.ts'
@@ -18,7 +18,8 @@ export interface DumpOptions {
  */
 export async function dump(disk: Disk, path: string, options: DumpOptions): Promise<number> {
   const status = disk.status(path)
-  if (status?.isDirectory !== true) return await dumpFile(disk, path, options)
+  if (status === undefined) throw new DiskError('notFound', 'open', path)
+  if (!status.isDirectory) return await dumpFile(disk, path, options)
   const entries = disk.list(path).sort((a, b) => (a.name < b.name ? -1 : 1))
   let shown = 0
   for (const { name, isDirectory } of entries) {

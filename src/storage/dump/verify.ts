@@ -33,6 +33,7 @@ export type VerifyResult =
  * file is changed, and no broker can start there meanwhile. Rejects with `DiskError`.
  */
 export async function verify(disk: Disk, path: string, report: (problem: Problem) => void): Promise<VerifyResult> {
+  if (disk.status(path)?.isDirectory === false) return { type: 'notALog', path }
   const partition = parsePartitionDirectoryName(nameOf(path))
   const isPartition = partition !== undefined && hasSegment(disk, path)
   const directory = isPartition ? directoryOf(path) : path
@@ -52,7 +53,9 @@ export async function verify(disk: Disk, path: string, report: (problem: Problem
       .list(path)
       .filter(entry => entry.isDirectory && parsePartitionDirectoryName(entry.name) !== undefined)
       .map(entry => entry.name)
-    if (names.length === 0 && disk.status(`${path}/meta.properties`) === undefined) return { type: 'notALog', path }
+    const isLogDirectory = disk.status(`${path}/meta.properties`) !== undefined
+    // Other programs' directories may have such names too.
+    if (!isLogDirectory && !names.some(name => hasSegment(disk, `${path}/${name}`))) return { type: 'notALog', path }
     let bytes = 0
     const ends = new Map<string, { start: number; end: number }>()
     for (const name of names.sort()) {
