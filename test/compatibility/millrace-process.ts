@@ -7,6 +7,8 @@ import { freePorts } from './free-port.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const MAIN = join(ROOT, 'src', 'cli', 'main.ts')
+/** What `npm start` goes through. */
+const RUN = join(ROOT, 'scripts', 'run.cjs')
 
 export interface MillraceOptions {
   /** Holds its output and, unless `logDir` says otherwise, its data. */
@@ -46,7 +48,8 @@ export class MillraceProcess implements BrokerProcess {
     this.logDirs = [logDir]
     this.#node = options.node ?? process.execPath
     this.#args = [
-      MAIN,
+      // An older Node would be run as a child of its own, whose memory and CPU nobody would count.
+      ...(options.node === undefined ? [RUN, MAIN] : [MAIN]),
       'start',
       ...Object.entries(settings).flatMap(([key, value]) => ['--override', `${key}=${value}`]),
     ]
