@@ -42,8 +42,8 @@ export async function verifyPartition(
   if (snapshots.has(start)) loadStates(disk, directory, start, states)
   let end = start
   let bytes = 0
-  // After damage the replay lacks batches, and says nothing of the producers any more.
-  let isReplayWhole = true
+  // After damage, and where a log was compacted, the replay lacks batches, and says nothing of the producers any more.
+  let isReplayWhole = cleanedOffset <= start
   for (const [index, baseOffset] of plan.segments.entries()) {
     const snapshot = snapshots.has(baseOffset)
     snapshots.delete(baseOffset)
@@ -109,7 +109,8 @@ async function verifySegment(
       if (isLegacy(bytes, at)) return
       const aborted = states.append(bytes, at)
       states.complete(Number.POSITIVE_INFINITY)
-      if (aborted !== undefined) indexes.aborted(aborted)
+      // Of a transaction that aborted compaction leaves the marker, and perhaps an empty batch that is not its first.
+      if (aborted !== undefined && isContiguous) indexes.aborted(aborted)
       const leaderEpoch = storedLeaderEpoch(bytes, at)
       const known = epochs?.epochAt(first) ?? -1
       if (known < 0 || leaderEpoch < 0 || known === leaderEpoch || hasWrongEpoch) return
