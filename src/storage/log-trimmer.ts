@@ -253,6 +253,8 @@ export class LogTrimmer {
     const state = this.#state
     state.isChanged = true
     state.nextOffset = segment.nextOffset
+    // It may end earlier than asked: the last batch reached further, or compaction has left nothing up to there.
+    if (state.cleanedOffset !== undefined) state.cleanedOffset = Math.min(state.cleanedOffset, segment.nextOffset)
     state.written = { offset: segment.nextOffset, segment, position: segment.sizeBytes }
     state.logEnd = state.written
     state.highWatermark = Math.min(state.highWatermark, segment.nextOffset)

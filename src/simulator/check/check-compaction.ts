@@ -102,7 +102,7 @@ function checkTombstones(
       const belief = reader.beliefs.get(tombstone.key)
       if (belief === undefined || belief.isTombstone || belief.offset >= tombstone.offset) continue
       const isLast = known.later(topicId, partition, tombstone).length === 0
-      const mayBeReplaced = known.isUnsure(topicId, partition, tombstone.key)
+      const mayBeReplaced = known.isUnsure(topicId, partition, tombstone, endedMs)
       const wasCut = cuts.anyBetween(topicId, partition, { from: 0, to: call.endedAt })
       if (!isLast || mayBeReplaced || wasCut || endedMs - belief.sinceMs > limitMs) continue
       const place = `${request.topic}-${partition}`

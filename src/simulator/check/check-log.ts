@@ -183,7 +183,7 @@ class LogCheck {
   #mayBeCompacted(topicId: Uuid, partition: number, offset: number, atMs: number): boolean {
     if (!this.#known.isCompacted(topicId)) return false
     const record = this.#known.at(topicId, partition, offset)
-    if (record === undefined || this.#known.isUnsure(topicId, partition, record.key)) return true
+    if (record === undefined || this.#known.isUnsure(topicId, partition, record, atMs)) return true
     if (this.#known.later(topicId, partition, record).some(later => later.notBeforeMs <= atMs)) return true
     if (!record.isTombstone) return false
     const isOld = atMs - record.notBeforeMs >= this.#known.deleteRetentionMs(topicId)

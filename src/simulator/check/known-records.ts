@@ -20,15 +20,25 @@ interface KnownPartition {
   readonly byOffset: Map<number, KnownRecord>
   /** In the order of their offsets. */
   readonly byKey: Map<string, KnownRecord[]>
-  /** Keys of records that may be there although nobody was told. */
-  readonly unsure: Set<string>
+  /** By key: records that may be there although nobody was told. */
+  readonly unsure: Map<string, Unsure[]>
 }
+
+interface Unsure {
+  readonly value: string
+  readonly invokedMs: number
+}
+
+/** A request that nobody answered may have its effect this much later. */
+const maxUnderWayMs = 15_000
 
 /** What clients know of the records of compacted topics: it says which of them may be gone. */
 export class KnownRecords {
   readonly #compacted: ReadonlyMap<string, PlannedTopic>
   readonly #partitions = new Map<string, KnownPartition>()
   readonly #topicOf = new Map<Uuid, string>()
+  /** Where they lie is known. */
+  readonly #seenValues = new Set<string>()
 
   constructor(history: History, topics: readonly PlannedTopic[], incarnations: Incarnations) {
     this.#compacted = new Map(topics.filter(topic => topic.isCompacted === true).map(topic => [topic.name, topic]))
@@ -46,7 +56,7 @@ export class KnownRecords {
         sentAt.set(record.value, firstMs)
         if (topicId === undefined || record.key === undefined || record.key === null) continue
         if (answer === undefined) {
-          if (call.outcome !== 'fail') this.#of(topicId, request.partition).unsure.add(record.key)
+          if (call.outcome !== 'fail') this.#addUnsure(topicId, request.partition, record.key, record.value, invokedMs)
         } else this.#add(topicId, request.partition, answer.baseOffset + index, record, firstMs, endedMs)
       }
     }
@@ -81,9 +91,13 @@ export class KnownRecords {
     return all.filter(record => record.offset > offset)
   }
 
-  /** A record of the key may be there of which nobody was told. */
-  isUnsure(topicId: Uuid, partition: number, key: string): boolean {
-    return this.#partitions.get(partitionKey(topicId, partition))?.unsure.has(key) ?? false
+  /** A record of the same key may have followed this one by then, of which nobody was told. */
+  isUnsure(topicId: Uuid, partition: number, { key, notBeforeMs }: KnownRecord, atMs: number): boolean {
+    const unsure = this.#partitions.get(partitionKey(topicId, partition))?.unsure.get(key) ?? []
+    return unsure.some(
+      ({ value, invokedMs }) =>
+        invokedMs <= atMs && invokedMs + maxUnderWayMs >= notBeforeMs && !this.#seenValues.has(value),
+    )
   }
 
   /** Known tombstones from one offset up to another. */
@@ -107,6 +121,7 @@ export class KnownRecords {
   ): void {
     const { key, isTombstone = false } = record
     if (key === undefined || key === null) return
+    this.#seenValues.add(record.value)
     const known = this.#of(topicId, partition)
     if (known.byOffset.has(offset)) return
     const one = { offset, key, isTombstone, notBeforeMs, thereMs }
@@ -116,9 +131,16 @@ export class KnownRecords {
     else ofKey.push(one)
   }
 
+  #addUnsure(topicId: Uuid, partition: number, key: string, value: string, invokedMs: number): void {
+    const { unsure } = this.#of(topicId, partition)
+    const ofKey = unsure.get(key)
+    if (ofKey === undefined) unsure.set(key, [{ value, invokedMs }])
+    else ofKey.push({ value, invokedMs })
+  }
+
   #of(topicId: Uuid, partition: number): KnownPartition {
     const name = partitionKey(topicId, partition)
-    const known = this.#partitions.get(name) ?? { byOffset: new Map(), byKey: new Map(), unsure: new Set<string>() }
+    const known = this.#partitions.get(name) ?? { byOffset: new Map(), byKey: new Map(), unsure: new Map() }
     this.#partitions.set(name, known)
     return known
   }

@@ -40,7 +40,9 @@ export class UniqueRecords {
   }
 
   #keyed(content: Content): Content {
-    const key = Buffer.from(`key-${this.#random.below(12)}`)
+    const key = Buffer.from(
+      this.#random.chance(0.5) ? `key-${this.#random.below(12)}` : `rare-${this.#random.below(150)}`,
+    )
     if (!this.#random.chance(0.15)) return { ...content, key }
     const id = Buffer.from(`${this.#process}.${this.#count}`)
     return { ...content, key, value: null, headers: [{ key: identityHeader, value: id }] }

@@ -88,8 +88,10 @@ async function race(
         await roll(host, log)
       }
       fill(host, log, model, random, 3)
+      // What a pass waits for before it begins.
+      if (random.chance(0.8)) await log.compaction.need(host.io.clock.now().wallMs)
       const pass = compact(host, log, smallChunks)
-      await host.world.sleep(random.between(0, 60))
+      await host.world.sleep(random.between(0, random.pick([20, 100, 400])))
       await act({ host, log, model, random })
       return { host, log, model, random, result: await pass }
     })(),
@@ -135,8 +137,10 @@ test('readers, searches and the scrub see the log whole while it is compacted, a
 
 test('a log that is cut while it is compacted holds what was left of it', () =>
   forSeeds(25, async seed => {
+    let before: StoredPair[] = []
     const { host, log, model } = await race(seed, async ({ host, log, model, random }) => {
       while (log.logEndOffset < log.nextOffset) await host.io.clock.yieldTurn()
+      before = await pairsOf(log)
       const endOffset = random.between(log.logStartOffset, log.logEndOffset)
       if (random.chance(0.2)) {
         await log.truncateFullyAndStartAt(log.logEndOffset + 5)
@@ -158,6 +162,11 @@ test('a log that is cut while it is compacted holds what was left of it', () =>
         const byOffset = new Map(model.written.map(pair => [pair.offset, pair]))
         for (const pair of found) assert.deepEqual(pair, byOffset.get(pair.offset), `seed ${seed}`)
         assert.deepEqual(found.at(-1)?.value, 'the cut')
+        // What was cut has not taken the place of anything.
+        for (const pair of new Map(model.written.map(one => [one.key, one])).values()) {
+          const wasThere = before.some(one => one.offset === pair.offset)
+          assert.ok(!wasThere || found.some(one => one.offset === pair.offset), `seed ${seed}: ${pair.key} is lost`)
+        }
         assert.deepEqual(await pairsOf(await host.reopen()), found, `seed ${seed}, opened again`)
       })(),
     )
