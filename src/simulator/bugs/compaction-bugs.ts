@@ -30,11 +30,4 @@ export const bugs: readonly PlantedBug[] = [
     replace: 'lastDataOffset: -1',
     why: 'a replay knows less of a producer than the log did (I27)',
   },
-  {
-    name: 'replaced-segments-stay',
-    file: 'core/log/segment-plan.ts',
-    find: 'const isReplaced = (offset: number) => swaps.some(swap => offset >= swap.baseOffset && offset < swap.endOffset)',
-    replace: 'const isReplaced = (offset: number) => swaps.some(swap => offset === swap.baseOffset)',
-    why: 'after a crash between the steps of a swap records are back (I54)',
-  },
 ]
