@@ -16,7 +16,7 @@ const slackMs = 2000
  */
 export function checkCompaction(input: CheckInput): void {
   const topics = new Incarnations(input.history)
-  const known = new KnownRecords(input.history, input.plan.topics, topics)
+  const known = new KnownRecords(input, topics)
   const cuts = new Cuts(input.history)
   const polls = input.history.callsOf('poll').flatMap(call => {
     const topicId = call.answer && topics.reached(call.request, call)
@@ -89,12 +89,9 @@ function checkTombstones(
     if (request.since !== undefined) continue
     const name = `${call.process} ${partitionKey(topicId, partition)}`
     const before = readers.get(name)
-    const isBehind = before === undefined || from < before.position
-    const reader: Reader = isBehind ? { beliefs: new Map(), position: from } : before
+    const reader: Reader = before?.position === from ? before : { beliefs: new Map(), position: from }
     readers.set(name, reader)
-    // A gap between two reads was passed by the first of them.
-    const records = answer!.records
-    const to = (records.at(-1)?.offset ?? from - 1) + 1
+    const { records, nextOffset: to = from } = answer!
     for (const { key, offset, isTombstone = false } of records)
       if (key !== undefined && key !== null) reader.beliefs.set(key, { offset, sinceMs: endedMs, isTombstone })
     const limitMs = known.deleteRetentionMs(topicId) - slackMs

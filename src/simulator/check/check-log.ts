@@ -5,7 +5,7 @@ import type { Violations } from '../violations.ts'
 import type { CheckInput } from './check-history.ts'
 import { Cuts } from './cuts.ts'
 import { Incarnations } from './incarnations.ts'
-import { KnownRecords } from './known-records.ts'
+import { type KnownRecord, KnownRecords } from './known-records.ts'
 import { partitionKey, type Truth } from './partition-truth.ts'
 
 /** Whether what was sent is there, what is there was sent, and every reader saw the same (I1, I2, I4, I6, I24, I26). */
@@ -33,14 +33,15 @@ class LogCheck {
   /** By partition, offset and era: who said first what is there. */
   readonly #seen = new Map<string, { readonly value: string; readonly by: string }>()
 
-  constructor({ history, truth, violations, plan }: CheckInput) {
+  constructor(input: CheckInput) {
+    const { history, truth, violations, plan } = input
     this.#history = history
     this.#truth = truth
     this.#violations = violations
     this.#isAck = plan.flush === 'ack'
     this.#topics = new Incarnations(history)
     this.#cuts = new Cuts(history)
-    this.#known = new KnownRecords(history, plan.topics, this.#topics)
+    this.#known = new KnownRecords(input, this.#topics)
     this.#mayExpireEarly = plan.faults?.clockStepMs !== undefined
     this.#endMs = history.calls.reduce((end, call) => Math.max(end, call.invokedMs), 0)
   }
@@ -182,8 +183,12 @@ class LogCheck {
    */
   #mayBeCompacted(topicId: Uuid, partition: number, offset: number, atMs: number): boolean {
     if (!this.#known.isCompacted(topicId)) return false
-    const record = this.#known.at(topicId, partition, offset)
-    if (record === undefined || this.#known.isUnsure(topicId, partition, record, atMs)) return true
+    const records = this.#known.at(topicId, partition, offset)
+    return records.length === 0 || records.some(record => this.#mayBeGone(topicId, partition, record, atMs))
+  }
+
+  #mayBeGone(topicId: Uuid, partition: number, record: KnownRecord, atMs: number): boolean {
+    if (this.#known.isUnsure(topicId, partition, record, atMs)) return true
     if (this.#known.later(topicId, partition, record).some(later => later.notBeforeMs <= atMs)) return true
     if (!record.isTombstone) return false
     const isOld = atMs - record.notBeforeMs >= this.#known.deleteRetentionMs(topicId)

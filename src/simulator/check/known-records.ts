@@ -3,11 +3,12 @@ import type { History } from '../history/history.ts'
 import type { SeenRecord } from '../history/operations.ts'
 import type { PlannedTopic } from '../plan.ts'
 import type { Incarnations } from './incarnations.ts'
-import { partitionKey } from './partition-truth.ts'
+import { partitionKey, type Truth } from './partition-truth.ts'
 
 /** A record whose place somebody was told. */
 export interface KnownRecord {
   readonly offset: number
+  readonly value: string
   readonly key: string
   readonly isTombstone: boolean
   /** Not before this time it was appended; when its sender is not known, when it was first read. */
@@ -17,7 +18,8 @@ export interface KnownRecord {
 }
 
 interface KnownPartition {
-  readonly byOffset: Map<number, KnownRecord>
+  /** Several where a power cut has taken the first, and another was written there. */
+  readonly byOffset: Map<number, KnownRecord[]>
   /** In the order of their offsets. */
   readonly byKey: Map<string, KnownRecord[]>
   /** By key: records that may be there although nobody was told. */
@@ -32,6 +34,12 @@ interface Unsure {
 /** A request that nobody answered may have its effect this much later. */
 const maxUnderWayMs = 15_000
 
+interface KnownInput {
+  readonly history: History
+  readonly plan: { readonly topics: readonly PlannedTopic[] }
+  readonly truth: Truth
+}
+
 /** What clients know of the records of compacted topics: it says which of them may be gone. */
 export class KnownRecords {
   readonly #compacted: ReadonlyMap<string, PlannedTopic>
@@ -40,7 +48,7 @@ export class KnownRecords {
   /** Where they lie is known. */
   readonly #seenValues = new Set<string>()
 
-  constructor(history: History, topics: readonly PlannedTopic[], incarnations: Incarnations) {
+  constructor({ history, plan: { topics }, truth }: KnownInput, incarnations: Incarnations) {
     this.#compacted = new Map(topics.filter(topic => topic.isCompacted === true).map(topic => [topic.name, topic]))
     if (this.#compacted.size === 0) return
     for (const call of history.callsOf('createTopic'))
@@ -54,9 +62,10 @@ export class KnownRecords {
       for (const [index, record] of request.records.entries()) {
         const firstMs = Math.min(invokedMs, sentAt.get(record.value) ?? invokedMs)
         sentAt.set(record.value, firstMs)
-        if (topicId === undefined || record.key === undefined || record.key === null) continue
-        if (answer === undefined) {
-          if (call.outcome !== 'fail') this.#addUnsure(topicId, request.partition, record.key, record.value, invokedMs)
+        if (record.key === undefined || record.key === null || call.outcome === 'fail') continue
+        if (topicId === undefined || answer === undefined) {
+          for (const id of topicId === undefined ? this.#idsOf(request.topic) : [topicId])
+            this.#addUnsure(id, request.partition, record.key, record.value, invokedMs)
         } else this.#add(topicId, request.partition, answer.baseOffset + index, record, firstMs, endedMs)
       }
     }
@@ -66,6 +75,14 @@ export class KnownRecords {
       if (topicId === undefined || !this.#compacted.has(request.topic)) continue
       for (const record of answer!.records)
         this.#add(topicId, request.partition, record.offset, record, sentAt.get(record.value) ?? endedMs, endedMs)
+    }
+    for (const { topic, topicId, partition, records } of truth.values()) {
+      if (!this.#compacted.has(topic)) continue
+      this.#topicOf.set(topicId, topic)
+      for (const record of records.values()) {
+        const sentMs = sentAt.get(record.value) ?? Number.POSITIVE_INFINITY
+        this.#add(topicId, partition, record.offset, record, sentMs, Number.POSITIVE_INFINITY)
+      }
     }
     for (const { byKey } of this.#partitions.values())
       for (const records of byKey.values()) records.sort((a, b) => a.offset - b.offset)
@@ -81,8 +98,8 @@ export class KnownRecords {
     return Number(topic?.config['delete.retention.ms'] ?? 86_400_000)
   }
 
-  at(topicId: Uuid, partition: number, offset: number): KnownRecord | undefined {
-    return this.#partitions.get(partitionKey(topicId, partition))?.byOffset.get(offset)
+  at(topicId: Uuid, partition: number, offset: number): readonly KnownRecord[] {
+    return this.#partitions.get(partitionKey(topicId, partition))?.byOffset.get(offset) ?? []
   }
 
   /** Records of the key behind this offset. */
@@ -105,8 +122,8 @@ export class KnownRecords {
     const known = this.#partitions.get(partitionKey(topicId, partition))?.byOffset
     const found: KnownRecord[] = []
     for (let offset = from; offset < to; offset++) {
-      const record = known?.get(offset)
-      if (record?.isTombstone === true) found.push(record)
+      const [record, other] = known?.get(offset) ?? []
+      if (record?.isTombstone === true && other === undefined) found.push(record)
     }
     return found
   }
@@ -123,12 +140,17 @@ export class KnownRecords {
     if (key === undefined || key === null) return
     this.#seenValues.add(record.value)
     const known = this.#of(topicId, partition)
-    if (known.byOffset.has(offset)) return
-    const one = { offset, key, isTombstone, notBeforeMs, thereMs }
-    known.byOffset.set(offset, one)
+    const atOffset = known.byOffset.get(offset) ?? []
+    if (atOffset.some(other => other.value === record.value)) return
+    const one = { offset, value: record.value, key, isTombstone, notBeforeMs, thereMs }
+    known.byOffset.set(offset, [...atOffset, one])
     const ofKey = known.byKey.get(key)
     if (ofKey === undefined) known.byKey.set(key, [one])
     else ofKey.push(one)
+  }
+
+  #idsOf(topic: string): Uuid[] {
+    return [...this.#topicOf].flatMap(([id, name]) => (name === topic ? [id] : []))
   }
 
   #addUnsure(topicId: Uuid, partition: number, key: string, value: string, invokedMs: number): void {

@@ -42,6 +42,8 @@ export interface PollRequest extends Target {
 export interface PollAnswer {
   /** From the offset asked for on, without what a batch holds before it. */
   readonly records: readonly ReadRecord[]
+  /** Where the reader goes on: behind the last batch, which may be empty. */
+  readonly nextOffset?: number
   readonly highWatermark: number
   readonly lastStableOffset: number
   /** -1 where the version of the answer does not say. */

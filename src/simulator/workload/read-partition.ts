@@ -40,7 +40,13 @@ export async function poll(at: Workplace, target: PartitionTarget, options: Poll
   const { highWatermark, lastStableOffset, logStartOffset } = answer
   const read = readBatches(answer.records ?? Buffer.alloc(0), options.offset)
   if (read.problem !== undefined) at.complain('I50', `${topic.name}-${partition} at ${options.offset}: ${read.problem}`)
-  at.history.ok(call, { records: read.records, highWatermark, lastStableOffset, logStartOffset })
+  at.history.ok(call, {
+    records: read.records,
+    nextOffset: read.nextOffset,
+    highWatermark,
+    lastStableOffset,
+    logStartOffset,
+  })
   return { type: 'read', nextOffset: read.nextOffset, records: read.records }
 }
 
