@@ -37,6 +37,8 @@ export interface BrokerRegistrationOptions {
 const retryMs = 50
 /** While it is fenced a broker asks more often to be let in. */
 const fencedHeartbeatMs = 20
+/** How long a stop waits for leaders to move away. */
+const shutdownTimeoutMs = 10_000
 
 /** One life of a broker in its cluster: it registers, is unfenced once it has read the metadata, and says that it lives. */
 export class BrokerRegistration {
@@ -45,7 +47,11 @@ export class BrokerRegistration {
   #isFenced = true
   #timer: Timer | undefined
   #isStopped = false
+  /** An answer is waited for. */
+  #isAsking = false
+  #wantsShutDown = false
   #unfenced: (() => void) | undefined
+  #letGo: (() => void) | undefined
 
   constructor(options: BrokerRegistrationOptions) {
     this.#options = options
@@ -69,10 +75,31 @@ export class BrokerRegistration {
     })
   }
 
+  /**
+   * Asks to be let go: the controller takes its leaderships away and then the broker out of service. Resolves when it agrees, and
+   * also when it does not within `shutdownTimeoutMs`. Nothing more is said to it then.
+   */
+  async shutDown(): Promise<void> {
+    if (this.#isStopped || this.#brokerEpoch < 0) return
+    const { clock, log } = this.#options
+    this.#wantsShutDown = true
+    const timeout = clock.after(shutdownTimeoutMs, () => {
+      log.write('warn', 'the controller does not let this broker go; it goes all the same')
+      this.stop()
+    })
+    await new Promise<void>(resolve => {
+      this.#letGo = resolve
+      this.#timer?.cancel()
+      if (!this.#isAsking) this.#heartbeat()
+    })
+    timeout.cancel()
+  }
+
   stop(): void {
     this.#isStopped = true
     this.#timer?.cancel()
     this.#unfenced?.()
+    this.#letGo?.()
   }
 
   async #register(): Promise<void> {
@@ -127,27 +154,44 @@ export class BrokerRegistration {
   }
 
   #heartbeat(): void {
-    const { metadata, nodeId, offlineDirectoryIds, log } = this.#options
+    const { clock, metadata, nodeId, offlineDirectoryIds, heartbeatMs } = this.#options
     const request = {
       brokerId: nodeId,
       brokerEpoch: this.#brokerEpoch,
       currentMetadataOffset: metadata.servedOffset - 1,
       wantFence: false,
-      wantShutDown: false,
+      wantShutDown: this.#wantsShutDown,
       offlineLogDirs: offlineDirectoryIds(),
       cordonedLogDirs: null,
     }
+    this.#isAsking = true
     void metadata.submit({ type: 'brokerHeartbeat', request }).then(reply => {
+      this.#isAsking = false
       if (this.#isStopped || reply.type !== 'brokerHeartbeat') return
-      const { errorCode, isFenced } = reply.response
-      if (errorCode !== ErrorCode.none && errorCode !== ErrorCode.notController) {
-        log.write('error', `the controller refuses a heartbeat of this broker: ${errorName(errorCode)}`, { errorCode })
-      }
-      if (errorCode === ErrorCode.none) this.#isFenced = isFenced ?? true
-      if (!this.#isFenced) this.#unfenced?.()
-      this.#timer = this.#options.clock.after(this.#isFenced ? fencedHeartbeatMs : this.#options.heartbeatMs, () =>
-        this.#heartbeat(),
-      )
+      this.#answered(reply.response)
+      if (this.#isStopped) return
+      const isHurried = this.#isFenced || this.#wantsShutDown
+      this.#timer = clock.after(isHurried ? fencedHeartbeatMs : heartbeatMs, () => this.#heartbeat())
     })
   }
+
+  #answered({ errorCode, isFenced, shouldShutDown }: BrokerHeartbeatAnswer): void {
+    if (errorCode !== ErrorCode.none) {
+      if (errorCode === ErrorCode.notController) return
+      const text = `the controller refuses a heartbeat of this broker: ${errorName(errorCode)}`
+      this.#options.log.write('error', text, { errorCode })
+      // Whoever is stopping asks for nothing that could be had by asking again.
+      if (this.#wantsShutDown) this.stop()
+      return
+    }
+    this.#isFenced = isFenced ?? true
+    if (!this.#isFenced) this.#unfenced?.()
+    if (shouldShutDown === true) this.stop()
+  }
+}
+
+interface BrokerHeartbeatAnswer {
+  readonly errorCode: ErrorCode
+  readonly isFenced?: boolean
+  readonly shouldShutDown?: boolean
 }

@@ -664,6 +664,7 @@ export class Broker {
 
   async #close(): Promise<boolean> {
     this.#state = brokerState.shuttingDown
+    if (this.#failure === undefined) await this.#registration?.shutDown()
     this.#registration?.stop()
     await this.#server?.stopAccepting()
     this.#groups?.closeAll()

@@ -136,13 +136,14 @@ class Run {
     const truth = await readAll(admin)
     await this.#readCommitted(admin)
     const image = this.#broker.broker?.metadata.image
-    const liveImage = image && imageText(image)
     const groups = this.#groupState()
     this.#phase('cold audit')
     if (!(await this.#broker.close())) {
       this.#violations.add('I65', 'the broker could not be closed in the end')
       return
     }
+    // A stop in good order takes the broker out of service.
+    const liveImage = image && imageText(image)
     await auditDisk({
       ...{ world: this.#world, plan: this.#plan, broker: this.#broker, violations: this.#violations },
       ...{ truth, liveImage },
