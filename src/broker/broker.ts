@@ -10,6 +10,7 @@ import { supportedFeatures } from '../core/metadata/features.ts'
 import type { MetadataDelta } from '../core/metadata/metadata-delta.ts'
 import { ResourceType } from '../core/metadata/metadata-image.ts'
 import { VoterSet } from '../core/raft/voters.ts'
+import type { DiskError } from '../io/disk.ts'
 import type { Io } from '../io/io.ts'
 import { NetworkError } from '../io/network.ts'
 import { apiOf } from '../protocol/apis.ts'
@@ -32,6 +33,7 @@ import { GroupCoordinator, groupTopic } from './groups/group-coordinator.ts'
 import { allHandlers } from './handlers/all-handlers.ts'
 import { ImageClusterView } from './image-cluster-view.ts'
 import { MemoryBudget } from './memory-budget.ts'
+import { partitionsWithoutMetadata } from './metadata/lost-metadata.ts'
 import { MetadataNode } from './metadata/metadata-node.ts'
 import { BrokerMetrics } from './metrics/broker-metrics.ts'
 import { bind, bindProblem } from './network/bind.ts'
@@ -146,7 +148,7 @@ export class Broker {
     })
     this.#faultLog = new StorageFaultLog(io.log, {
       directoryWritable: () => this.#partitions?.openUnmade(),
-      directoryFailed: path => this.#directoryFailed(path),
+      directoryFailed: (path, error) => this.#directoryFailed(path, error),
     })
     this.#storage = createStorage({
       io,
@@ -373,9 +375,22 @@ export class Broker {
     }
     const opened = await openMetadataLog(this.#storage, claim.directory, config)
     const [damage] = opened.damage
-    if (damage === undefined) return opened
+    if (damage === undefined) {
+      this.#refuseLostMetadata(opened.log.logEndOffset)
+      return opened
+    }
     throw new StartError(
       `${damage.path} is damaged at byte ${damage.position}: ${damage.reason}. The metadata of the cluster cannot be trusted: restore the file from a copy`,
+    )
+  }
+
+  #refuseLostMetadata(logEndOffset: number): void {
+    const directory = `${this.#config.metadataLogDir}/${metadataDirectoryName}`
+    const paths = this.#claims.map(claim => claim.directory.path)
+    const found = partitionsWithoutMetadata(this.#io.disk, { directory, logEndOffset }, paths)
+    if (found === undefined) return
+    throw new StartError(
+      `${directory} has no records, but partitions lie in ${found}: the metadata of the cluster is lost. Restore its files from a copy`,
     )
   }
 
@@ -653,12 +668,14 @@ export class Broker {
     }
   }
 
-  #directoryFailed(path: string): void {
+  #directoryFailed(path: string, error: DiskError): void {
     const isMetadata = path === this.#config.metadataLogDir
     const isLast = this.#claims.every(claim => claim.directory.isOffline)
     if (isMetadata || isLast) {
       const what = isMetadata ? 'the metadata directory' : 'the last log directory'
-      this.fail(new Error(`${what} ${path} has failed`))
+      this.fail(
+        new Error(`${what} ${path} has failed: ${error.message}. Mend the disk, or restore the file from a copy`),
+      )
     }
   }
 

@@ -103,6 +103,6 @@ function problemOf(claim: Exclude<DirectoryClaim, { type: 'claimed' | 'failed' }
     case 'inUse':
       return `${claim.path} is in use by another broker, which holds ${claim.path}/.lock: stop it, or set another log.dirs`
     case 'damaged':
-      return `${claim.path}/meta.properties cannot be used: ${claim.reason}`
+      return `${claim.path}/meta.properties cannot be used: ${claim.reason}. Restore the file from a copy`
   }
 }

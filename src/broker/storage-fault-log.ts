@@ -7,7 +7,7 @@ import type { Damage, StorageFaults } from '../storage/storage-faults.ts'
 /** Acts on what becomes of log directories. */
 export interface DirectoryListener {
   directoryWritable(): void
-  directoryFailed(path: string): void
+  directoryFailed(path: string, error: DiskError): void
 }
 
 /** Says what storage finds, one line each, with what to do about it. */
@@ -28,6 +28,16 @@ export class StorageFaultLog implements StorageFaults, CompactionListener {
       `${path} is damaged at byte ${position}${extent}: ${reason}.${records} Restore the file from a copy, or look with: millrace log verify`,
       {
         ...{ path, position, length, offset, reason },
+      },
+    )
+  }
+
+  tailCut({ path, position, length, offset }: Parameters<NonNullable<StorageFaults['tailCut']>>[0]): void {
+    this.#log.write(
+      'warn',
+      `${path} ended in ${length} bytes that a crash left unfinished, from byte ${position} on: they are cut off, and the log goes on at offset ${offset}`,
+      {
+        ...{ path, position, length, offset },
       },
     )
   }
@@ -74,11 +84,11 @@ export class StorageFaultLog implements StorageFaults, CompactionListener {
   directoryFailed(path: string, error: DiskError): void {
     this.#log.write(
       'error',
-      `log directory ${path} is offline: ${error.message}. Mend the disk and restart the broker.`,
+      `log directory ${path} is offline: ${error.message}. Mend the disk, or restore the file from a copy, and restart the broker.`,
       {
         ...{ path, code: error.code },
       },
     )
-    this.#told.directoryFailed(path)
+    this.#told.directoryFailed(path, error)
   }
 }

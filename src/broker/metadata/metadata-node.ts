@@ -26,13 +26,14 @@ import type { ControlRecord } from '../../protocol/control-record.ts'
 import { batchSizeAt, isControlBatch, readLastOffset } from '../../records/batch.ts'
 import type { Deadline, Deadlines } from '../deadlines.ts'
 import { readBatches } from '../read-log.ts'
+import { StartError } from '../start-error.ts'
 import { decodeControlRecords } from './control-batch.ts'
 import { QuorumDriver, type QuorumListener, type QuorumTransport } from './quorum-driver.ts'
 import { QuorumReplicatedLog } from './quorum-replicated-log.ts'
 import { QuorumStateFile } from './quorum-state-file.ts'
 import { RaftLog } from './raft-log.ts'
 import { decodeSnapshot, encodeSnapshot } from './snapshot-codec.ts'
-import { SnapshotFiles } from './snapshot-files.ts'
+import { SnapshotFiles, snapshotFileName } from './snapshot-files.ts'
 
 type ControllerRunner = StateMachineRunner<
   ControllerCommand,
@@ -46,6 +47,7 @@ type ControllerRunner = StateMachineRunner<
 const sliceMs = 5
 const readBytes = 1 << 20
 const maxWaitingAnswers = 10_000
+const restoring = 'The metadata of the cluster cannot be trusted: restore the file from a copy'
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
 type RequestCommand = Extract<ControllerCommand, { readonly requestId: RequestId }>
@@ -137,14 +139,14 @@ export class MetadataNode implements QuorumListener {
     return this.#quorum
   }
 
-  /** Reads what is there and joins the quorum. Rejects with an Error that names the file that cannot be trusted. */
+  /** Reads what is there and joins the quorum. Rejects with a StartError that names the file that cannot be trusted. */
   async start(): Promise<void> {
     const { clock, random, deadlines, metadataLog, transport } = this.#options
     await this.#snapshots.dropUnfinished()
     await this.#snapshots.removeBelow(metadataLog.logStartOffset)
     const fromSnapshot = await this.#loadSnapshot()
     const state = this.#stateFile.read()
-    if (state.type === 'damaged') throw new Error(state.reason)
+    if (state.type === 'damaged') throw new StartError(`${state.reason}. ${restoring}`)
     const snapshotEnd = this.#snapshots.latest?.endOffset ?? 0
     const controlRecords = [
       ...fromSnapshot.map(record => ({ offset: snapshotEnd - 1, record })),
@@ -254,9 +256,7 @@ export class MetadataNode implements QuorumListener {
     const bytes = await this.#snapshots.read(id, 0, Number.MAX_SAFE_INTEGER)
     const decoded = bytes === undefined ? undefined : decodeSnapshot(bytes)
     if (decoded === undefined) {
-      throw new Error(
-        `${this.#options.directory}: the snapshot at offset ${id.endOffset} of epoch ${id.epoch} is damaged`,
-      )
+      throw new StartError(`${this.#options.directory}/${snapshotFileName(id)} is damaged. ${restoring}`)
     }
     const records = decoded.values.map(value => decodeValue(value))
     if (isBootstrapSnapshot(id)) {
