@@ -17,6 +17,8 @@ export interface MillraceOptions {
   /** Settings as on the command line, `--override key=value`. */
   readonly overrides?: Readonly<Record<string, string>>
   readonly logDir?: string
+  /** For clients; a free one if absent. */
+  readonly port?: number
   /** The Node to run it on; this process's own if absent. */
   readonly node?: string
 }
@@ -60,7 +62,7 @@ export class MillraceProcess implements BrokerProcess {
     if (!millraceExists()) throw new Error('this checkout has no broker yet')
     mkdirSync(options.dir, { recursive: true })
     const [client, admin] = await freePorts(2)
-    const broker = new MillraceProcess(options, { client: client!, admin: admin! })
+    const broker = new MillraceProcess(options, { client: options.port ?? client!, admin: admin! })
     await broker.restart()
     return broker
   }

@@ -39,10 +39,11 @@ async function produce(bootstrap, { jobs }) {
   }
 }
 
-async function consume(bootstrap, { topics, from }) {
+async function consume(bootstrap, { topics, from, settings = {} }) {
   const offset = from === 'start' ? 'beginning' : `s@${from}`
   for (const topic of topics) {
-    const what = ['-C', '-b', bootstrap, '-t', topic, '-o', offset, '-J', '-q', PARTITION_EOF_ENDS]
+    const options = Object.entries(settings).flatMap(([key, value]) => ['-X', `${key}=${value}`])
+    const what = ['-C', '-b', bootstrap, '-t', topic, '-o', offset, '-J', '-q', PARTITION_EOF_ENDS, ...options]
     await kcatOrThrow(what, { onLine: emitRecord })
   }
 }
@@ -52,7 +53,7 @@ async function consume(bootstrap, { topics, from }) {
  * `% Group g rebalanced (memberid m): assigned: t [0], t [1]` and, with a cooperative assignor,
  * `% Group g rebalanced: incremental assignment of 2 partition(s) (memberid m, …): t [0], t [1]`.
  */
-async function member(bootstrap, { topic, group, assignor }) {
+async function member(bootstrap, { topic, group, assignor, settings: more = {} }) {
   const held = new Set()
   const onStderr = line => {
     const change = /rebalanced(?: \(.*?\))?: (incremental )?(assign|revoke)(.*)$/.exec(line)
@@ -70,6 +71,7 @@ async function member(bootstrap, { topic, group, assignor }) {
     'auto.commit.interval.ms': 100,
     'session.timeout.ms': 6000,
     'heartbeat.interval.ms': 500,
+    ...more,
   }
   const options = Object.entries(settings).flatMap(([key, value]) => ['-X', `${key}=${value}`])
   const { child, ended } = kcat(['-b', bootstrap, '-J', '-u', ...options, '-G', group, topic], {
