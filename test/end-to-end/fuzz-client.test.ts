@@ -12,6 +12,8 @@ const seconds = Number(process.env.FUZZ_SECONDS ?? 0)
 const oneSeed = process.env.FUZZ_SEED
 const timeouts = { requestTimeoutMs: 300, apiTimeoutMs: 1500, retryBackoffMs: 5, retryBackoffMaxMs: 20 }
 const backoff = { reconnectBackoffMs: 5, reconnectBackoffMaxMs: 20 }
+/** Shorter than patience: a broker may say that it is not to be asked anything for days, and is obeyed. */
+const delivery = { deliveryTimeoutMs: 3000, maxBlockMs: 1500, requestTimeoutMs: 300 }
 const patienceMs = 20_000
 
 function* seeds(): Generator<number> {
@@ -35,7 +37,9 @@ test('whatever a broker answers, our client says what is wrong or gets over it, 
   for (const seed of seeds()) {
     const client = createClient({ bootstrapServers: `127.0.0.1:${port}`, ...timeouts, ...backoff })
     proxy.random = new SeededRandom(seed)
-    for (const outcome of await Promise.allSettled(work(client, seed).map(one => inTime(one, seed)))) {
+    for (const outcome of await Promise.allSettled(
+      work(client, seed).map((one, index) => inTime(one, `${seed}, work ${index}`)),
+    )) {
       if (outcome.status === 'fulfilled') continue
       refused++
       assert.ok(outcome.reason instanceof MillraceError, `seed ${seed}: ${outcome.reason?.stack}`)
@@ -43,7 +47,7 @@ test('whatever a broker answers, our client says what is wrong or gets over it, 
     proxy.random = undefined
     proxy.reset()
     await works(client, `seed ${seed}`)
-    await inTime(client.close(), seed)
+    await inTime(client.close(), `${seed}, close`)
   }
   assert.ok(proxy.damagedCount > 10 * cases || oneSeed !== undefined, `${proxy.damagedCount} answers were damaged`)
   assert.ok(refused > 0 || oneSeed !== undefined, 'some of it was told')
@@ -52,7 +56,7 @@ test('whatever a broker answers, our client says what is wrong or gets over it, 
 function work(client: ReturnType<typeof createClient>, seed: number): Promise<unknown>[] {
   const admin = client.admin()
   const producing = async () => {
-    const producer = client.producer({ acks: 'all' })
+    const producer = client.producer(delivery)
     const sent = Array.from({ length: 10 }, (_, n) => producer.send({ topic: 'fuzzed', value: `${seed}-${n}` }))
     const outcomes = await Promise.allSettled(sent)
     await producer.close()
@@ -65,7 +69,7 @@ function work(client: ReturnType<typeof createClient>, seed: number): Promise<un
       consumer.subscribe(['fuzzed'])
       for (let i = 0; i < 5; i++) await consumer.poll({ timeoutMs: 100 })
     } finally {
-      await consumer.close()
+      await consumer.close({ timeoutMs: 2000 })
     }
   }
   const asking = async () => {
@@ -81,7 +85,7 @@ function work(client: ReturnType<typeof createClient>, seed: number): Promise<un
 async function works(client: ReturnType<typeof createClient>, about: string): Promise<void> {
   const deadline = performance.now() + patienceMs
   for (;;) {
-    const producer = client.producer({ acks: 'all' })
+    const producer = client.producer(delivery)
     try {
       await producer.send({ topic: 'fuzzed', value: 'well' })
       return
@@ -94,10 +98,10 @@ async function works(client: ReturnType<typeof createClient>, about: string): Pr
   }
 }
 
-async function inTime<T>(work: Promise<T>, seed: number): Promise<T> {
+async function inTime<T>(work: Promise<T>, about: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`seed ${seed}: no end after ${patienceMs} ms`)), patienceMs)
+    timer = setTimeout(() => reject(new Error(`seed ${about}: no end after ${patienceMs} ms`)), patienceMs)
   })
   try {
     return await Promise.race([work, tooLate])

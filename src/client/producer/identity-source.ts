@@ -2,7 +2,7 @@ import { ErrorCode } from '../../base/error-code.ts'
 import { initProducerIdRequest, initProducerIdResponse } from '../../protocol/messages/init-producer-id.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { type Closing, sleep } from '../cluster/waiting.ts'
-import { brokerError, type MillraceError, toMillraceError } from '../millrace-error.ts'
+import { brokerError, MillraceError, toMillraceError } from '../millrace-error.ts'
 import type { ProducerIdentity } from './partition-queue.ts'
 
 const initProducerIdApi = { request: initProducerIdRequest, response: initProducerIdResponse }
@@ -76,6 +76,10 @@ export class IdentitySource {
     const options = { lane: this.#lane }
     const { errorCode, producerId, producerEpoch } = await this.#cluster.sendToAny(initProducerIdApi, body, options)
     if (errorCode !== ErrorCode.none) throw brokerError(errorCode, 'a producer id')
+    if (!Number.isSafeInteger(producerId) || producerId < 0 || producerEpoch < 0) {
+      const text = `a broker gave producer id ${producerId} in epoch ${producerEpoch}, and no batch can carry those`
+      throw new MillraceError('PROTOCOL_BROKEN', text, { retriable: true })
+    }
     return { producerId, producerEpoch }
   }
 }

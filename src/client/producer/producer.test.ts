@@ -312,6 +312,19 @@ test('a producer that may not be idempotent fails at once, with what is missing'
   }
 })
 
+test('an id that no batch can carry is asked for again', async () => {
+  const { cluster, finish, producer } = await ordersWorld()
+  const bad = [
+    { producerId: Number.POSITIVE_INFINITY, producerEpoch: 0 },
+    { producerId: -1, producerEpoch: 0 },
+    { producerId: 7, producerEpoch: -1 },
+  ]
+  const answers = bad.map(body => ({ type: 'answer', body: { errorCode: ErrorCode.none, ...body } }) as const)
+  cluster.mischief = first('InitProducerId', ...answers)
+  await finish(producer.send({ topic: 'orders', value: 'a' }))
+  assert.deepEqual([...cluster.log('orders').producers.keys()], [1000])
+})
+
 test('a fenced producer goes on with another id', async () => {
   const { cluster, finish, producer } = await ordersWorld()
   await finish(producer.send({ topic: 'orders', value: 'a' }))

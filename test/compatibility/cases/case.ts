@@ -15,7 +15,7 @@ export interface Case {
   readonly name: string
   readonly client: string
   /** Where it can be run; both if absent. */
-  readonly target?: 'millrace'
+  readonly target?: 'millrace' | undefined
   /** What was wrong, if anything. */
   readonly run: (world: CaseWorld) => Promise<readonly string[]>
 }

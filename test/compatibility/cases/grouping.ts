@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { ApiKey } from '../../../src/protocol/apis.ts'
 import { until } from '../broker-process.ts'
 import { checkOnce } from '../check-records.ts'
@@ -12,7 +13,7 @@ const oldJoin: Case = {
     const command = await world.command('kafka-go')
     const topic = world.fresh('old-join')
     const group = world.fresh('old-join')
-    await world.produce(command, [jobFor(topic)])
+    await world.produce(await world.command('kcat'), [jobFor(topic)])
     const members = [0, 1].map(() => world.member(command, { topic, group }))
     const calls = await world.callsDuring(() => seen(members, 40))
     await leave(members)
@@ -69,6 +70,8 @@ function staticMember(client: 'java' | 'kcat'): Case {
       going.kill()
       const back = join('going', 6000)
       await until('the member to be back', () => back.assigned.join() === held, { timeoutMs: 30_000 })
+      // Kafka goes by the new timeout from the first heartbeat on.
+      await pause(2000)
       const rebalances = staying.events.filter(event => event.event === 'assigned').length - before
       back.kill()
       // The broker notices after the new session timeout, long before the old one.

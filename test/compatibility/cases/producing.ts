@@ -22,6 +22,8 @@ function firstUse(client: string): Case {
   return {
     name: 'A9 (a): a topic that is not there yet',
     client,
+    // It takes Kafka's first answer, that the topic is unknown, for an error.
+    target: client === 'kafka-go' ? 'millrace' : undefined,
     run: async world => {
       const command = await world.command(client)
       const topic = world.fresh('missing')
@@ -79,16 +81,8 @@ async function readBack(world: CaseWorld, jobs: readonly ReturnType<typeof jobFo
 
 const makeTopics = ['java', 'kcat', 'kafkajs', 'franz-go', 'kafka-python', 'confluent-python', 'kafka-go']
 const create = ['java', 'kafkajs', 'platformatic', 'franz-go', 'kafka-python', 'aiokafka', 'confluent-python']
-const idempotent = [
-  'java',
-  'kcat',
-  'kafkajs',
-  'platformatic',
-  'franz-go',
-  'kafka-python',
-  'aiokafka',
-  'confluent-python',
-]
+/** Not kcat: it ends itself when its only broker has gone for a moment. */
+const idempotent = ['java', 'kafkajs', 'platformatic', 'franz-go', 'kafka-python', 'aiokafka', 'confluent-python']
 
 export const produceCases: readonly Case[] = [
   largeSnappy,
