@@ -34,9 +34,13 @@ export class Commits {
   /** These offsets, of partitions that are ours. */
   async commit(offsets: readonly OffsetToCommit[]): Promise<void> {
     await this.#store.commit(offsets, this.#cluster.config.apiTimeoutMs)
-    for (const { topic, partition, offset } of offsets) {
+    for (const { topic, partition, offset, leaderEpoch = -1 } of offsets) {
       const assigned = this.#assignment.get(topic, partition)
-      if (assigned !== undefined) assigned.committedOffset = offset
+      if (assigned === undefined) continue
+      assigned.committedOffset = offset
+      // Whoever commits what was handed out is done with it: no commit of our own accord takes that back.
+      const isAhead = offset > (assigned.confirmed?.offset ?? -1) && offset <= (assigned.position?.offset ?? -1)
+      if (isAhead) assigned.confirm({ offset, leaderEpoch }, assigned.version)
     }
   }
 

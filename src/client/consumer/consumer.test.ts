@@ -512,6 +512,19 @@ test('an explicit commit takes what was handed out, or the offsets that are give
   assert.equal(group.offsets.get('orders-0')?.offset, 1)
 })
 
+test('what was committed explicitly is not taken back by a commit of its own accord', async () => {
+  const options = { groupId: 'g', maxRecords: 2, autoCommitIntervalMs: 1000 }
+  const { consumer, cluster, world, finish } = await readerWorld([[0, 1, 2, 3]], options)
+  consumer.assign([partition])
+  await finish(consumer.poll())
+  await finish(consumer.commit([{ ...partition, offset: 2 }]))
+  const group = cluster.groups.get('g')!
+  await world.advance(3000)
+  assert.equal(group.offsets.get('orders-0')?.offset, 2)
+  await finish(consumer.close())
+  assert.equal(group.offsets.get('orders-0')?.offset, 2)
+})
+
 test('without a group nothing can be committed', async () => {
   const { consumer, client } = await readerWorld([])
   await assert.rejects(consumer.commit(), { code: 'INVALID_ARGUMENT' })
