@@ -120,7 +120,7 @@ class CommitCheck {
     const place = `${read.request.group} at ${read.request.topic}-${read.request.partition} (call ${read.id})`
     // Commits of other clients, which do not mark theirs, cannot be told apart.
     if (offset >= 0 && token === '') return
-    const written = commits.find(commit => commit.request.token === token)
+    const written = token === '' ? undefined : commits.find(commit => commit.request.token === token)
     if (offset >= 0 && written === undefined) {
       const unclear = all.get(undefined) ?? []
       if (unclear.some(commit => commit.request.token === token)) return

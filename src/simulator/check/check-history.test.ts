@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { History } from '../history/history.ts'
-import type { GroupTarget, ReadRecord, SeenRecord, SendRequest } from '../history/operations.ts'
+import type { GroupTarget, PollRequest, ReadRecord, SeenRecord, SendRequest } from '../history/operations.ts'
 import { Violations } from '../violations.ts'
 import { checkHistory } from './check-history.ts'
 import { type PartitionTruth, partitionKey } from './partition-truth.ts'
@@ -56,6 +56,14 @@ class Story {
     const { highWatermark = 100, logStartOffset = 0 } = watermarks
     const call = this.history.begin('reader', 'poll', { ...place, offset, isolation: 'readUncommitted' })
     this.history.ok(call, { records, highWatermark, lastStableOffset: highWatermark, logStartOffset })
+  }
+
+  /** Handed out by a client that fetches ahead, since this place. */
+  handedOut(offset: number, values: readonly string[], more: Partial<PollRequest> = {}): void {
+    const request = { ...place, topicId: undefined, offset, since: this.history.length, ...more }
+    const call = this.history.begin('reader', 'poll', { ...request, isolation: 'readUncommitted' })
+    const records = values.map((value, index) => at(offset + index, value))
+    this.history.ok(call, { records, highWatermark: 100, lastStableOffset: -1, logStartOffset: -1 })
   }
 
   listed(timestamp: -1 | -2, offset: number): void {
@@ -211,6 +219,30 @@ const sound: Record<string, (story: Story) => void> = {
     story.joined('two', 2)
     story.history.mark('numberedAnew', { group: undefined })
     story.synced(generation1, ['orders-0'])
+  },
+  'a reader that passes over what was deleted meanwhile': story => {
+    story.sent(['a', 'b', 'c'], 0)
+    story.handedOut(0, ['a'])
+    story.history.ok(story.history.begin('admin', 'deleteRecords', { ...place, offset: 2 }), { lowWatermark: 2 })
+    story.handedOut(2, ['c'], { after: 1 })
+    story.holds(['c'], { logStartOffset: 2 })
+  },
+  'a reader that goes back where the power took what it had read': story => {
+    story.flush = 'async'
+    const since = story.history.length
+    story.sent(['a', 'b'], 0)
+    story.handedOut(0, ['a', 'b'])
+    story.cut(1)
+    story.sent(['c'], 1)
+    story.handedOut(1, ['c'], { after: 2, since })
+    story.holds(['a', 'c'])
+  },
+  'a member that begins where its group had committed, or further on': story => {
+    story.sent(['a', 'b', 'c'], 0)
+    story.committed(1, 'first')
+    story.handedOut(1, ['b'], { beginsFor: 'g' })
+    story.handedOut(2, ['c'], { beginsFor: 'g' })
+    story.holds(['a', 'b', 'c'])
   },
   'a commit that may have come after another': story => {
     const late = story.commit(5, 'late')
@@ -520,6 +552,36 @@ const unsound: readonly (readonly [invariants: string, what: string, tell: (stor
     story => {
       story.sent(['a', 'b'], 0)
       story.readRecords(0, [at(1, 'b')])
+      story.holds(['a', 'b'])
+    },
+  ],
+  [
+    'I40',
+    'a reader is not given a record',
+    story => {
+      story.sent(['a', 'b', 'c'], 0)
+      story.handedOut(0, ['a'])
+      story.handedOut(2, ['c'], { after: 1 })
+      story.holds(['a', 'b', 'c'])
+    },
+  ],
+  [
+    'I40',
+    'a reader goes back',
+    story => {
+      story.sent(['a', 'b'], 0)
+      story.handedOut(0, ['a', 'b'])
+      story.handedOut(1, ['b'], { after: 2 })
+      story.holds(['a', 'b'])
+    },
+  ],
+  [
+    'I41',
+    'a member begins before what its group had committed',
+    story => {
+      story.sent(['a', 'b'], 0)
+      story.committed(1, 'first')
+      story.handedOut(0, ['a'], { beginsFor: 'g' })
       story.holds(['a', 'b'])
     },
   ],

@@ -6,6 +6,7 @@ import { checkGroups } from './check-groups.ts'
 import { checkIds } from './check-ids.ts'
 import { checkLog } from './check-log.ts'
 import { checkOrder } from './check-order.ts'
+import { checkReaders } from './check-readers.ts'
 import { checkRetention } from './check-retention.ts'
 import type { Truth } from './partition-truth.ts'
 
@@ -23,6 +24,7 @@ export function checkHistory(input: CheckInput): void {
   checkOrder(input)
   checkIds(input)
   checkGroups(input)
+  checkReaders(input)
   checkRetention(input)
   checkCompaction(input)
 }

@@ -19,6 +19,10 @@ export class BrokerWatch {
   readonly #retentionBytes: ReadonlyMap<string, number>
   #broker: Broker | undefined
   readonly #seen = new Map<object, Seen>()
+  #brokerEpoch = -1
+  readonly #directoryIds = new Map<string, string>()
+  /** By directory: up to where its logs were synced when a sync failed there in the life of this process. */
+  readonly #failedSyncs = new Map<string, ReadonlyMap<object, number>>()
 
   constructor(plan: Plan, violations: Violations) {
     this.#isAck = plan.flush === 'ack'
@@ -29,12 +33,52 @@ export class BrokerWatch {
   begin(broker: Broker): void {
     this.#broker = broker
     this.#seen.clear()
+    this.#lookAtIds(broker)
+  }
+
+  /** A new process: what its disk had failed to sync is the affair of whoever reads it now. */
+  processBegins(): void {
+    this.#broker = undefined
+    this.#failedSyncs.clear()
+  }
+
+  /** A sync of something in this directory has failed (I49). */
+  syncFailed(directory: string): void {
+    if (this.#failedSyncs.has(directory)) return
+    const promised = new Map<object, number>()
+    for (const { log } of this.#broker?.partitions.all() ?? []) promised.set(log, log.flushedOffset)
+    this.#failedSyncs.set(directory, promised)
+  }
+
+  /** The epochs of brokers and the ids of directories are not given twice, and a directory keeps its own (I23). */
+  #lookAtIds({ metadata, logs, nodeId }: Broker): void {
+    const brokerEpoch = metadata.image.broker(nodeId)?.epoch ?? -1
+    if (brokerEpoch <= this.#brokerEpoch)
+      this.#violations.add('I23', `broker epoch ${brokerEpoch} comes after ${this.#brokerEpoch}`)
+    this.#brokerEpoch = brokerEpoch
+    for (const { path, id } of logs.directories) {
+      const before = this.#directoryIds.get(path) ?? id
+      const isTaken = [...this.#directoryIds].some(([other, otherId]) => other !== path && otherId === id)
+      if (before !== id || isTaken) this.#violations.add('I23', `${path} has the id ${id}, and had ${before}`)
+      this.#directoryIds.set(path, id)
+    }
   }
 
   look(): void {
     for (const partition of this.#broker?.partitions.all() ?? []) {
       this.#lookAt(partition)
       this.#lookAtSize(partition)
+    }
+    for (const [directory, promised] of this.#failedSyncs) this.#lookAtPromises(directory, promised)
+  }
+
+  /** Once a sync has failed, this process takes nothing more in that directory for synced. */
+  #lookAtPromises(directory: string, promised: ReadonlyMap<object, number>): void {
+    for (const log of this.#broker?.logs.logs ?? []) {
+      const before = promised.get(log)
+      if (before === undefined || log.flushedOffset <= before || !log.path.startsWith(`${directory}/`)) continue
+      const text = `${log.path} is synced up to ${log.flushedOffset}, after a sync had failed at ${before}`
+      this.#violations.add('I49', text)
     }
   }
 

@@ -49,6 +49,10 @@ export class SimulatedBroker {
     this.ledger = new Ledger(history, violations)
     this.#watch = new BrokerWatch(plan, violations)
     this.#groupWatch = new GroupWatch(history)
+    this.node.disk.faults.failed = (operation, path) => {
+      const directory = plan.logDirs.find(one => `/${path}`.replace('//', '/').startsWith(`${one}/`))
+      if (operation === 'sync' && directory !== undefined) this.#watch.syncFailed(directory)
+    }
     world.log.watcher = line => this.#groupWatch.logged(line)
     this.#loaded = load(plan, this.endpoint)
   }
@@ -76,6 +80,7 @@ export class SimulatedBroker {
     this.#state = 'starting'
     const life = ++this.#life
     this.#offline.clear()
+    this.#watch.processBegins()
     const isThis = () => this.#life === life && this.#state !== 'down'
     this.#history.mark('started', { node: this.node.name, life })
     const timeout = this.#world.after(maxStartMs, () => {

@@ -36,6 +36,10 @@ export interface PollRequest extends Target {
   readonly offset: number
   /** From a client that fetches ahead: what it hands out may have been read since this place in the history. */
   readonly since?: number
+  /** Where the records ended that the same reader was handed of this partition before, with nothing in between. */
+  readonly after?: number
+  /** The first records that a member of this group was handed of the partition. */
+  readonly beginsFor?: string
   readonly isolation: 'readUncommitted' | 'readCommitted'
 }
 

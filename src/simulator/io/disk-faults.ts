@@ -42,6 +42,8 @@ export class DiskFaults {
   maxOpenFiles = 100_000
   /** Nothing that was asked for completes before this time of the world. */
   stalledUntilUs = 0
+  /** Told of each operation that fails, before its caller is. */
+  failed: (operation: DiskOperation, path: string) => void = () => undefined
   readonly #ordered: OrderedFault[] = []
 
   /** The next operations of this kind on paths that end so fail with the code. */
@@ -57,7 +59,9 @@ export class DiskFaults {
   /** The error with which this operation is to fail, if any. */
   decide(operation: DiskOperation, path: string, random: SeededRandom): DiskError | undefined {
     const code = this.#orderedFault(operation, path) ?? this.#standingFault(operation, random)
-    return code === undefined ? undefined : new DiskError(code, operation, path)
+    if (code === undefined) return undefined
+    this.failed(operation, path)
+    return new DiskError(code, operation, path)
   }
 
   #orderedFault(operation: DiskOperation, path: string): DiskErrorCode | undefined {

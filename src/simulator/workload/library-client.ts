@@ -106,7 +106,7 @@ export async function runLibraryReader(at: Workplace, options: LibraryOptions): 
     })
     const partition = random.below(topic.partitionCount)
     consumer.assign([{ topic: topic.name, partition, offset: 'earliest' }])
-    await readOn(at, consumer, random.between(5, 40))
+    await new Reading(at, consumer, undefined).run(random.between(5, 40))
     await bounded(at, 'consumer.close', 5000, () => consumer.close({ timeoutMs: 5000 }))
     client.destroy()
   }
@@ -127,40 +127,84 @@ export async function runLibraryMember(
       assignors: random.pick([['cooperative-sticky'], ['range'], ['cooperative-sticky', 'range']] as const),
     })
     consumer.subscribe(at.topicNames)
-    await readOn(at, consumer, random.between(10, 100))
+    await new Reading(at, consumer, options.group).run(random.between(10, 100))
     if (random.chance(0.8)) await bounded(at, 'consumer.close', 5000, () => consumer.close({ timeoutMs: 5000 }))
     client.destroy()
   }
 }
 
-async function readOn(at: Workplace, consumer: Consumer, polls: number): Promise<void> {
-  const since = at.history.length
-  for (let left = polls; left > 0 && !at.isStopping(); left--) {
-    await bounded(at, 'consumer.poll', 300, async () => {
+/** What one consumer is handed out, and what it commits. */
+class Reading {
+  readonly #at: Workplace
+  readonly #consumer: Consumer
+  readonly #group: string | undefined
+  readonly #since: number
+  /** By partition: where the last records ended. */
+  readonly #ends = new Map<string, number>()
+
+  constructor(at: Workplace, consumer: Consumer, group: string | undefined) {
+    this.#at = at
+    this.#consumer = consumer
+    this.#group = group
+    this.#since = at.history.length
+  }
+
+  async run(polls: number): Promise<void> {
+    const at = this.#at
+    for (let left = polls; left > 0 && !at.isStopping(); left--) {
+      let last: ConsumedBatch | undefined
+      await bounded(at, 'consumer.poll', 300, async () => {
+        try {
+          const batches = await this.#consumer.poll({ timeoutMs: 300 })
+          for (const batch of batches) this.#note(batch)
+          last = batches.at(-1)
+        } catch (error) {
+          if (!(error instanceof MillraceError)) throw error
+        }
+      })
+      if (last !== undefined && this.#group !== undefined && at.random.chance(0.2))
+        await this.#commit(last, this.#group)
+    }
+  }
+
+  #note({ topic, partition, records, highWatermark, nextOffset }: ConsumedBatch): void {
+    const [first] = records
+    if (first === undefined) return
+    const { history } = this.#at
+    const key = `${topic} ${partition}`
+    const end = this.#ends.get(key)
+    const call = history.begin(this.#at.process, 'poll', {
+      ...{
+        topic,
+        topicId: undefined,
+        partition,
+        offset: first.offset,
+        since: this.#since,
+        isolation: 'readUncommitted',
+      },
+      // In a group the partition may have been somebody else's meanwhile.
+      ...(end !== undefined && this.#group === undefined && { after: end }),
+      ...(end === undefined && this.#group !== undefined && { beginsFor: this.#group }),
+    })
+    const seen = records.map(record => ({ offset: record.offset, ...seenRecord(record, true) }))
+    history.ok(call, { records: seen, highWatermark, lastStableOffset: -1, logStartOffset: -1 })
+    this.#ends.set(key, nextOffset)
+  }
+
+  async #commit({ topic, partition, nextOffset: offset }: ConsumedBatch, group: string): Promise<void> {
+    const { history, process } = this.#at
+    const target = { topic, topicId: undefined, partition }
+    const call = history.begin(process, 'commit', { group, member: '', generation: -1, ...target, offset, token: '' })
+    await bounded(this.#at, 'consumer.commit', 10_000, async () => {
       try {
-        for (const batch of await consumer.poll({ timeoutMs: 300 })) note(at, batch, since)
+        await this.#consumer.commit([{ topic, partition, offset }])
+        history.ok(call, {})
       } catch (error) {
         if (!(error instanceof MillraceError)) throw error
+        history.info(call, error.code)
       }
     })
   }
-}
-
-function note(at: Workplace, batch: ConsumedBatch, since: number): void {
-  const { topic, partition, records, highWatermark } = batch
-  const [first] = records
-  if (first === undefined) return
-  const request = {
-    topic,
-    topicId: undefined,
-    partition,
-    offset: first.offset,
-    since,
-    isolation: 'readUncommitted',
-  } as const
-  const call = at.history.begin(at.process, 'poll', request)
-  const seen = records.map(record => ({ offset: record.offset, ...seenRecord(record, true) }))
-  at.history.ok(call, { records: seen, highWatermark, lastStableOffset: -1, logStartOffset: -1 })
 }
 
 /** Every call of the client ends by its timeout, whatever becomes of the broker (I66). */
