@@ -70,7 +70,9 @@ export function damageStoredBatch(
   const { what, position, bytes } = damage
   if (!node.disk.damage(path, position, bytes)) return undefined
   ledger.damaged(topicId, name.partition)
-  const to = mayLoseRest ? Number.MAX_SAFE_INTEGER : batches.at(-1)!.lastOffset + 1
+  // What follows in the same segment may not be found any more, and the newest one grows.
+  const isNewest = !logs.some(one => one.path.startsWith(`${directory}/`) && one.path > path)
+  const to = mayLoseRest || isNewest ? Number.MAX_SAFE_INTEGER : batches.at(-1)!.lastOffset + 1
   return { path, what, topic: name.topic, topicId, partition: name.partition, from: place.baseOffset, to }
 }
 
