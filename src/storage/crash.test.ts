@@ -5,7 +5,7 @@ import { ProducerStates } from '../core/log/producer-states.ts'
 import { readBaseOffset, readLastOffset, readMaxTimestamp, readPartitionLeaderEpoch } from '../records/batch.ts'
 import { buildMarkerBatch } from '../records/control.ts'
 import type { SeededRandom } from '../simulator/io/seeded-random.ts'
-import { batchOf, bytesOf, Host, readAll, tryAppend } from './fixture.test.ts'
+import { append, batchOf, bytesOf, Host, onHost, readAll, tryAppend, written } from './fixture.test.ts'
 import type { SegmentedLog } from './segmented-log.ts'
 
 /** Appends at random, as producers of all kinds do, and remembers what was appended. */
@@ -195,3 +195,23 @@ async function compareIndexes(host: Host, log: SegmentedLog, batches: readonly B
     assert.ok(holds(batches[first]) || first === 0)
   }
 }
+
+test('a power cut is still one when the first start after it came to nothing', async () => {
+  for (let seed = 0; seed < 120; seed++) {
+    await onHost({ seed, config: { segmentBytes: 300 } }, async host => {
+      await host.open({ bootId: 'first' })
+      const log = host.log()
+      for (let i = 0; i < 12; i++) append(log, { valueBytes: 40 })
+      await written(host, log)
+      host.node.crash('power')
+      host.node.disk.faults.failNext('read', 'io', { pathEnd: '.log' })
+      await host.open({ bootId: 'second' })
+      host.node.disk.faults.forgetOrdered()
+      host.node.crash('kill')
+      await host.open({ bootId: 'second' })
+      const after = host.log()
+      const batches = await readAll(after)
+      assert.equal(after.logStartOffset + batches.length, after.logEndOffset, `seed ${seed}`)
+    })
+  }
+})

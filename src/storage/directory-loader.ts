@@ -102,7 +102,6 @@ class DirectoryLoader implements LoadedDirectory {
     this.#cleanEnds = readCleanEnds(disk, this.#path)
     if (this.#cleanEnds !== undefined) await removeCleanEnds(disk, this.#path)
     if (this.#isClean) await removeCleanShutdown(disk, this.#path)
-    if (this.#options.bootId !== undefined) disk.writeSmallFile(`${this.#path}/${bootFileName}`, this.#bootFile())
     this.#recoveryPoints = this.#checkpoint('recovery-point-offset-checkpoint')
     this.#logStarts = this.#checkpoint('log-start-offset-checkpoint')
     this.#highWatermarks = this.#checkpoint('replication-offset-checkpoint')
@@ -117,6 +116,8 @@ class DirectoryLoader implements LoadedDirectory {
     for (const { name, kind } of names) if (kind === 'delete') this.#removeSoon(`${this.#path}/${name}`)
     this.#partitions = partitions.length
     await this.#openAll(partitions)
+    // Not before: what the power took is not known until all is recovered, and this start may come to nothing.
+    if (this.#options.bootId !== undefined) disk.writeSmallFile(`${this.#path}/${bootFileName}`, this.#bootFile())
   }
 
   /** What was being written when the process ended, or when the disk was full. */
