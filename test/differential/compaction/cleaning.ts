@@ -4,7 +4,6 @@ import { decodeOffsetCheckpoint } from '../../../src/core/log/checkpoint-text.ts
 import { type BrokerProcess, until } from '../../compatibility/broker-process.ts'
 import { KafkaOracle } from '../../compatibility/kafka/kafka-oracle.ts'
 import { MillraceProcess } from '../../compatibility/millrace-process.ts'
-import type { Window } from './compare-logs.ts'
 
 export type BrokerName = 'kafka' | 'millrace'
 
@@ -44,6 +43,18 @@ export async function openBroker(
   return await MillraceProcess.start({ dir, logDir, overrides: { ...chosen, 'node.id': '1' } })
 }
 
+/** Stopped cleanly when the use is over, killed when it fails. */
+export async function withBroker<T>(
+  name: BrokerName,
+  options: OpenOptions,
+  use: (broker: BrokerProcess) => Promise<T>,
+): Promise<T> {
+  await using broker = await openBroker(name, options)
+  const result = await use(broker)
+  await broker.stop('SIGTERM')
+  return result
+}
+
 export function portOf(broker: BrokerProcess): number {
   return Number(broker.bootstrap.split(':')[1])
 }
@@ -78,5 +89,3 @@ export async function untilClean(
   const late = behind().map(log => `${log} is clean up to ${now.get(log)} instead of ${expected.get(log)}`)
   return { toMs: Date.now(), late }
 }
-
-export type { Window }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Random } from '../../../src/base/random.ts'
+import { SeededRandom } from '../../../src/records/seeded-random.ts'
 import type { BrokerProcess } from '../../compatibility/broker-process.ts'
 import { drive } from '../../compatibility/driver-process.ts'
 import { fromJava } from '../../compatibility/install.ts'
@@ -35,11 +36,15 @@ export class LogSet {
   readonly #isWhole: boolean
   #rounds = 0
 
-  constructor({ random, variant, only }: { readonly random: Random; readonly variant: number; readonly only: string }) {
-    const shapes = shapesOf(variant).filter(({ topic }) => topic.includes(only))
-    this.#generators = shapes.map(shape => [shape, new LogGenerator(shape, random, Date.now() + hourMs)])
-    this.#random = random
-    this.#isWhole = only === ''
+  constructor({ seed, variant, only }: { readonly seed: number; readonly variant: number; readonly only: RegExp }) {
+    const startMs = Date.now() + hourMs
+    this.#generators = shapesOf(variant).flatMap((shape, index) => {
+      // Drawn for itself, so that a log is the same whichever others are made.
+      const random = new SeededRandom(seed * 1000 + index)
+      return only.test(shape.topic) ? [[shape, new LogGenerator(shape, random, startMs)] as const] : []
+    })
+    this.#random = new SeededRandom(seed)
+    this.#isWhole = only.source === '(?:)'
   }
 
   isCompacted(log: string): boolean {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { batchSpans, decodeBatchHeader } from '../../../src/records/batch-header.ts'
+import { type BatchHeader, batchSpans, decodeBatchHeader } from '../../../src/records/batch-header.ts'
 import { openBatch } from '../../../src/records/open-batch.ts'
-import { RecordReader } from '../../../src/records/record.ts'
+import { type Record, RecordReader } from '../../../src/records/record.ts'
 import { api } from '../../end-to-end/api.ts'
 import { RawClient } from '../../end-to-end/raw-client.ts'
 import { fetch, type Place } from '../../end-to-end/requests.ts'
@@ -27,11 +27,13 @@ async function readTopic(client: RawClient, place: Place): Promise<string[]> {
   const [start, end] = [await offsetAt(client, place, -2n), await offsetAt(client, place, -1n)]
   const lines = [`start ${start}`, `end ${end}`, `of the latest time ${await offsetAt(client, place, -3n)}`]
   const times = new Set<bigint>()
+  let stored: readonly Record[] = []
   for (const [name, isolationLevel] of Object.entries(isolationLevels)) {
     lines.push(`${name}: end ${await offsetAt(client, place, -1n, isolationLevel)}`)
     const all = await readFrom(client, place, Number(start.split('@')[0]), isolationLevel)
     lines.push(...all.lines.map(line => `${name}: ${line}`))
     for (const time of all.times) times.add(time)
+    if (isolationLevel === 0) stored = all.found
   }
   const [first, last] = [start, end].map(text => Number(text.split('@')[0])) as [number, number]
   for (let index = 1; index <= entryPoints; index++) {
@@ -42,7 +44,7 @@ async function readTopic(client: RawClient, place: Place): Promise<string[]> {
   const some = [...times]
     .sort((a, b) => Number(a - b))
     .filter((_, index, { length }) => index % Math.ceil(length / 12) === 0)
-  for (const time of some) lines.push(`at ${time}: ${await offsetAt(client, place, time)}`)
+  for (const time of some) lines.push(await lookUp(client, place, time, stored))
   return lines
 }
 
@@ -55,40 +57,58 @@ async function offsetAt(client: RawClient, place: Place, timestamp: bigint, isol
   return errorCode === 0 ? `${offset}@${found}` : `error ${errorCode}`
 }
 
+/** The first offset from a time on, and whether that is so. */
+async function lookUp(client: RawClient, place: Place, time: bigint, stored: readonly Record[]): Promise<string> {
+  const answer = await offsetAt(client, place, time)
+  const first = stored.find(({ timestamp }) => timestamp >= time)
+  const right = first === undefined ? '-1@-1' : `${first.offset}@${first.timestamp}`
+  return `at ${time}: ${answer}${answer === right ? '' : ', which is wrong'}`
+}
+
 async function readFrom(client: RawClient, place: Place, from: number, isolationLevel: number) {
   const lines: string[] = []
   const times: bigint[] = []
+  const found: Record[] = []
   const aborted = new Set<string>()
   for (let offset = from; ; ) {
     const answer = await fetch(client, place, { offset, isolationLevel, partitionMaxBytes: 1 << 24 })
     assert.equal(answer.errorCode, 0)
     const bytes = answer.records ?? Buffer.alloc(0)
-    for (const { producerId, firstOffset } of answer.abortedTransactions ?? [])
-      aborted.add(`${producerId} ${firstOffset}`)
     let next = offset
     for (const { at } of batchSpans(bytes)) {
       const header = decodeBatchHeader(bytes, at)
       next = header.lastOffset + 1
+      const records = recordsOf(bytes, at)
+      // An empty batch of no producer says nothing to a reader.
+      if (records.length === 0 && header.producerId < 0) continue
       times.push(header.maxTimestamp)
-      lines.push(...linesOf(bytes, at))
+      lines.push(...linesOf(header, records))
+      if (!header.isControl) found.push(...records)
     }
+    // Kafka names transactions too that begin behind what it sends.
+    for (const { producerId, firstOffset } of answer.abortedTransactions ?? [])
+      if (firstOffset < next) aborted.add(`${producerId} ${firstOffset}`)
     if (next === offset) break
     offset = next
   }
-  return { lines: [...lines, ...[...aborted].sort().map(text => `aborted ${text}`)], times }
+  return { lines: [...lines, ...[...aborted].sort().map(text => `aborted ${text}`)], times, found }
 }
 
-function linesOf(bytes: Buffer, at: number): string[] {
-  const header = decodeBatchHeader(bytes, at)
-  const { baseOffset, lastOffset, producerId, producerEpoch, baseSequence, isControl, isTransactional, codec } = header
-  const about = { producerId, producerEpoch, baseSequence, isControl, isTransactional, codec }
+function recordsOf(bytes: Buffer, at: number): Record[] {
   const reader = openBatch(bytes, at, 1 << 28)
   assert.ok(reader instanceof RecordReader)
-  const records = [...reader].map(({ offset, timestamp, key, value, headers }) =>
+  const records = [...reader]
+  assert.equal(reader.isCorrupt, false)
+  return records
+}
+
+function linesOf(header: BatchHeader, records: readonly Record[]): string[] {
+  const { baseOffset, lastOffset, producerId, producerEpoch, baseSequence, isControl, isTransactional, codec } = header
+  const about = { producerId, producerEpoch, baseSequence, isControl, isTransactional, codec }
+  const lines = records.map(({ offset, timestamp, key, value, headers }) =>
     JSON.stringify([offset, String(timestamp), text(key), text(value), headers.map(one => [one.key, text(one.value)])]),
   )
-  assert.equal(reader.isCorrupt, false)
-  return [`batch ${baseOffset}..${lastOffset} ${JSON.stringify(about)}`, ...records]
+  return [`batch ${baseOffset}..${lastOffset} ${JSON.stringify(about)}`, ...lines]
 }
 
 function firstBatch(bytes: Buffer | null): string {

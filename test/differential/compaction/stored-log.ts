@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseSegmentFileName } from '../../../src/core/log/file-names.ts'
 import { isCrcValid } from '../../../src/records/batch.ts'
@@ -21,7 +21,7 @@ export interface StoredLog {
   /** Base offsets. */
   readonly segments: readonly number[]
   readonly batches: readonly StoredBatch[]
-  /** Names of the files that belong to segments and are not about to be removed. */
+  /** Names of the files that belong to segments, say something and are not about to be removed. */
   readonly files: readonly string[]
   /** What lies in the transaction indexes, by name. */
   readonly transactionIndexes: Readonly<Record<string, string>>
@@ -31,6 +31,7 @@ export interface StoredLog {
 export function readStoredLog(dir: string): StoredLog {
   const files = readdirSync(dir)
     .filter(name => parseSegmentFileName(name) !== undefined && !name.endsWith('.deleted'))
+    .filter(name => !name.endsWith('.txnindex') || statSync(join(dir, name)).size > 0)
     .sort()
   const segments = files.flatMap(name => {
     const { offset, kind, suffix } = parseSegmentFileName(name)!
