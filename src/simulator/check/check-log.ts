@@ -164,11 +164,14 @@ class LogCheck {
   /** What a reader went over is gone for a reason. */
   #isGap(
     topicId: Uuid | undefined,
-    { partition }: { readonly partition: number },
+    { topic, partition }: { readonly topic: string; readonly partition: number },
     { from, to }: { readonly from: number; readonly to: number },
     call: Call<'poll'>,
   ): boolean {
-    if (topicId === undefined || !this.#known.isCompacted(topicId) || to < from) return false
+    if (to < from) return false
+    // Nobody can say which topic of the name it was.
+    if (topicId === undefined) return this.#known.isCompactedName(topic)
+    if (!this.#known.isCompacted(topicId)) return false
     for (let offset = from; offset < to; offset++) {
       if (this.#cuts.isDamaged(topicId, partition, offset)) continue
       if (this.#cuts.mayHaveTaken(topicId, partition, offset, 0)) continue

@@ -88,6 +88,10 @@ export class KnownRecords {
       for (const records of byKey.values()) records.sort((a, b) => a.offset - b.offset)
   }
 
+  isCompactedName(topic: string): boolean {
+    return this.#compacted.has(topic)
+  }
+
   isCompacted(topicId: Uuid): boolean {
     return this.#compacted.has(this.#topicOf.get(topicId) ?? '')
   }
