@@ -17,7 +17,7 @@ const command = {
   type: 'planted',
   name: 'fetch-reads-beyond-high-watermark',
   minutes: 10,
-  hunts: 3,
+  hunts: 2,
   isJson: true,
 } as const
 
