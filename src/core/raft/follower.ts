@@ -65,13 +65,18 @@ function fetchSnapshotFrom(replica: Replica, snapshot: SnapshotFetch, to: Destin
   replica.send(to, fetchSnapshotRequest(replica, snapshot), now)
 }
 
-/** A bootstrap server, or without any a voter, by chance: one that does not answer is not asked for ever. */
+/**
+ * A bootstrap server or a voter, by chance: one that does not answer is not asked for ever, and of the bootstrap servers
+ * none need be a voter any more.
+ */
 function anyServer(replica: Replica): Destination | undefined {
   const { bootstrapServers } = replica.config
-  if (bootstrapServers.length > 0) return { type: 'bootstrap', index: replica.random.below(bootstrapServers.length) }
-  const others = replica.history.voters.voters.filter(({ id }) => id !== replica.key.id)
-  if (others.length === 0) return undefined
-  const { id, endpoints } = others[replica.random.below(others.length)]
+  const voters = replica.history.voters.voters.filter(({ id }) => id !== replica.key.id)
+  const count = bootstrapServers.length + voters.length
+  if (count === 0) return undefined
+  const index = replica.random.below(count)
+  if (index < bootstrapServers.length) return { type: 'bootstrap', index }
+  const { id, endpoints } = voters[index - bootstrapServers.length]
   return { type: 'node', id, endpoints }
 }
 
