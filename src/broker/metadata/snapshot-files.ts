@@ -21,6 +21,7 @@ export class SnapshotFiles {
   /** Complete ones, oldest first. */
   #known: SnapshotId[]
   #writing: { readonly id: SnapshotId; readonly file: DiskFile } | undefined
+  #isClosed = false
 
   constructor(disk: Disk, directory: string) {
     this.#disk = disk
@@ -77,8 +78,10 @@ export class SnapshotFiles {
   async write(id: SnapshotId, position: number, bytes: Buffer): Promise<void> {
     if (position === 0) {
       this.#writing?.file.release()
+      this.#writing = undefined
       const path = this.#path(id) + partSuffix
       await this.#disk.remove(path)
+      if (this.#isClosed) return
       this.#writing = { id, file: this.#disk.open(path, 'create') }
     }
     const writing = this.#writing
@@ -101,8 +104,11 @@ export class SnapshotFiles {
     const writing = this.#writing
     assert(writing !== undefined && order(writing.id, id) === 0, 'what was written is completed')
     this.#writing = undefined
-    await writing.file.sync()
-    writing.file.release()
+    try {
+      await writing.file.sync()
+    } finally {
+      writing.file.release()
+    }
     this.#disk.rename(this.#path(id) + partSuffix, this.#path(id))
     await this.#disk.syncDirectory(this.#directory)
     this.#known = [...this.#known.filter(one => order(one, id) !== 0), id].sort(order)
@@ -133,7 +139,9 @@ export class SnapshotFiles {
     if (covering !== undefined) await this.removeBefore(covering)
   }
 
+  /** Nothing more is written. */
   close(): void {
+    this.#isClosed = true
     this.#writing?.file.release()
     this.#writing = undefined
   }
