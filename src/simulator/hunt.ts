@@ -22,7 +22,9 @@ export interface HuntWorld {
 }
 
 /** Every change runs these: they reach different parts of what a plan can be. */
-const fixedSeeds = [1, 2, 3, 5, 7, 11, 13, 17, 24, 27, 31, 33, 35, 55, 58, 60, 84, 188_493_404, 2_002_471_320, 2_962_604_451]
+const fixedSeeds = [
+  1, 2, 3, 5, 7, 11, 13, 17, 24, 27, 31, 33, 35, 55, 58, 60, 84, 188_493_404, 2_002_471_320, 2_962_604_451,
+]
 const ciCpuSeconds = 90
 const progressSeconds = 10
 
