@@ -122,3 +122,32 @@ test('a map has what a Map has', () => {
     )
   }
 })
+
+test('a map uses no more of its memory than its keys need, and has all of them as it grows', () => {
+  const memory = createOffsetMap({ bytes: 64 + 24 * 1_000_000, ...options, loadFactor: 0.9 })
+  const key = (index: number) => [Math.imul(index, 0x9e3779b1), index, index >>> 3, 7]
+  for (let from = 0; from < 300_000; from += 500) {
+    // Every job has a view of its own.
+    const map = new OffsetMap(memory)
+    const batch = new Int32Array(Array.from({ length: 500 }, (_, index) => key(from + index)).flat())
+    assert.equal(
+      map.put(
+        batch,
+        2 ** 40 + from,
+        new Int32Array(500).map((_, index) => index),
+        500,
+      ),
+      500,
+    )
+    if (from === 0) assert.ok(new Int32Array(memory, memory.byteLength >> 1).every(word => word === 0))
+  }
+  assert.equal(offsetMapUsage(memory).entries, 300_000)
+  const all = new Int32Array(Array.from({ length: 300_001 }, (_, index) => key(index)).flat())
+  const found = new Float64Array(300_001)
+  new OffsetMap(memory).find(all, 300_001, found)
+  assert.deepEqual(
+    [found[0], found[123_456], found[299_999], found[300_000]],
+    [2 ** 40, 2 ** 40 + 123_456, 2 ** 40 + 299_999, -1],
+  )
+  assert.ok(found.subarray(0, 300_000).every((offset, index) => offset === 2 ** 40 + index))
+})

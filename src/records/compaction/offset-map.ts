@@ -14,6 +14,9 @@ const entriesWord = 1
 const maxEntriesWord = 2
 const generationWord = 3
 const seedWord = 4
+const maxSlotsWord = 8
+/** A map begins with these, and has twice as many as soon as half of them are in use: it touches no memory that it does not need. */
+const firstSlots = 1 << 16
 /** An offset needs 21 bits of its high word; in the others an entry says of which filling of the map it is. */
 const generationShift = 21
 const highOffsetMask = (1 << generationShift) - 1
@@ -56,17 +59,23 @@ export function clearOffsetMap(
 ): void {
   assert(bytes <= map.byteLength, 'a map is within its memory')
   const words = new Int32Array(map, 0, headerWords)
-  const slots = Math.floor((bytes - headerBytes) / offsetMapEntryBytes)
-  words[slotsWord] = slots
+  const maxSlots = Math.floor((bytes - headerBytes) / offsetMapEntryBytes)
+  words[maxSlotsWord] = maxSlots
+  words[slotsWord] = Math.min(maxSlots, firstSlots)
   words[entriesWord] = 0
   // One entry stays free, so that a search for a key that is not there ends.
-  words[maxEntriesWord] = Math.max(1, Math.min(slots - 1, Math.floor(slots * loadFactor)))
+  words[maxEntriesWord] = Math.max(1, Math.min(maxSlots - 1, Math.floor(maxSlots * loadFactor)))
+  freeAll(new Int32Array(map))
+  words.set(seed, seedWord)
+}
+
+/** Whatever is in the map counts no longer. */
+function freeAll(words: Int32Array): void {
   if (words[generationWord] === maxGeneration) {
-    new Int32Array(map).fill(0, headerWords)
+    words.fill(0, headerWords)
     words[generationWord] = 0
   }
   words[generationWord]++
-  words.set(seed, seedWord)
 }
 
 interface MapOptions {
@@ -92,8 +101,8 @@ export class OffsetMap {
   /** What was read ahead: without a use of it the reads would be left out. */
   touched = 0
   readonly #words: Int32Array
-  readonly #slots: number
-  readonly #generation: number
+  #slots: number
+  #generation: number
 
   constructor(map: SharedArrayBuffer) {
     this.#words = new Int32Array(map)
@@ -110,6 +119,7 @@ export class OffsetMap {
    * either.
    */
   put(hashes: Int32Array, baseOffset: number, deltas: Int32Array, count: number): number {
+    this.#growFor(count)
     this.#touch(hashes, count)
     const words = this.#words
     const slots = this.#slots
@@ -145,6 +155,47 @@ export class OffsetMap {
     }
     words[entriesWord] = entries
     return index
+  }
+
+  /** So many keys may come. */
+  #growFor(count: number): void {
+    const maxSlots = this.#words[maxSlotsWord]
+    const needed = this.#words[entriesWord] + count
+    let slots = this.#slots
+    while (slots < maxSlots && needed * 2 > slots) slots = Math.min(maxSlots, slots * 2)
+    if (slots === this.#slots) return
+    const entries = this.#entries()
+    const words = this.#words
+    freeAll(words)
+    const generation = words[generationWord]
+    for (let from = 0; from < entries.length; from += entryWords) {
+      let slot = Math.floor(((entries[from] >>> 0) * slots) / twoTo32)
+      let at = headerWords + slot * entryWords
+      while (words[at + 5] >>> generationShift === generation) {
+        slot = slot + 1 === slots ? 0 : slot + 1
+        at = headerWords + slot * entryWords
+      }
+      for (let word = 0; word < 5; word++) words[at + word] = entries[from + word]
+      words[at + 5] = (generation << generationShift) | (entries[from + 5] & highOffsetMask)
+    }
+    words[slotsWord] = slots
+    this.#slots = slots
+    this.#generation = generation
+  }
+
+  /** A copy of all that is in the map, one entry after the other. */
+  #entries(): Int32Array {
+    const words = this.#words
+    const entries = new Int32Array(words[entriesWord] * entryWords)
+    let to = 0
+    for (let slot = 0; slot < this.#slots; slot++) {
+      const at = headerWords + slot * entryWords
+      if (words[at + 5] >>> generationShift !== this.#generation) continue
+      entries.set(words.subarray(at, at + entryWords), to)
+      to += entryWords
+    }
+    assert(to === entries.length, 'the map knows how many entries it has')
+    return entries
   }
 
   /** For each hash the offset that was noted last, or -1, to `found`. */
