@@ -49,7 +49,7 @@ test('whatever a broker answers, our client says what is wrong or gets over it, 
     await works(client, `seed ${seed}`)
     await inTime(client.close(), `${seed}, close`)
   }
-  assert.ok(proxy.damagedCount > 10 * cases || oneSeed !== undefined, `${proxy.damagedCount} answers were damaged`)
+  assert.ok(proxy.damagedCount > 3 * cases || oneSeed !== undefined, `${proxy.damagedCount} answers were damaged`)
   assert.ok(refused > 0 || oneSeed !== undefined, 'some of it was told')
 })
 

@@ -28,7 +28,9 @@ async function stopsCleanly(end: (npm: ChildProcess) => void): Promise<void> {
     'millrace.admin.listener=',
   ]
   const args = ['start', '--', ...settings.flatMap(setting => ['-o', setting])]
-  const npm = spawn('npm', args, { cwd: root, detached: true, stdio: ['ignore', 'pipe', 'inherit'] })
+  // Where CI is set, colours are thought to be wanted.
+  const env = { ...process.env, NO_COLOR: '1' }
+  const npm = spawn('npm', args, { cwd: root, detached: true, stdio: ['ignore', 'pipe', 'inherit'], env })
   try {
     const told = await textUntil(npm, /Ctrl-C stops it/)
     const rest = textUntil(npm, /$^/)
