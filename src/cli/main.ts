@@ -17,8 +17,9 @@ if (Number.parseInt(process.versions.v8, 10) >= 14) {
 
 // Whoever reads us has gone, as `| head` does: that ends a command that has no better end of its own.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (process.stdout.listenerCount('error') > 1) return
   if (error.code !== 'EPIPE') throw error
-  if (process.stdout.listenerCount('error') === 1) process.exit()
+  process.exit()
 })
 
 const program = new Command('millrace')

@@ -30,8 +30,12 @@ export class CheckpointWriter {
 
   /** Whether the file, or what is being written to it, may speak of a partition of this name. Throws `DiskError`. */
   mayName(name: string): boolean {
-    this.#named ??= new Set(readOffsetCheckpoint(this.#disk, this.#directory, this.#name)?.keys())
+    this.#named ??= this.#namesInFile()
     return this.#named.has(name)
+  }
+
+  #namesInFile(): Set<string> {
+    return new Set(readOffsetCheckpoint(this.#disk, this.#directory, this.#name)?.keys())
   }
 
   async #write(): Promise<void> {
@@ -40,7 +44,8 @@ export class CheckpointWriter {
     if (this.#saved?.equals(bytes)) return
     this.#saved = undefined
     const names = namesOf(entries)
-    if (this.#named !== undefined) this.#named = this.#named.union(names)
+    // Until it is in place nobody knows which of the two a crash leaves.
+    this.#named = (this.#named ?? this.#namesInFile()).union(names)
     await replaceFile(this.#disk, `${this.#directory}/${this.#name}`, bytes)
     this.#named = names
     this.#saved = bytes

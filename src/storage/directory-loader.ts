@@ -176,6 +176,8 @@ class DirectoryLoader implements LoadedDirectory {
       this.#setAside(name, topic, partition, 'the cluster does not know the partition')
       return
     }
+    // What it warns of is over: a clean shutdown has saved all checkpoints.
+    if (this.#isClean && this.#hasNamesake(name)) await this.#context.disk.remove(`${path}/${namesakeFileName}`)
     const loaded = await loadLog(this.#context, {
       topicId,
       topic,

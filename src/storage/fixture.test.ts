@@ -55,7 +55,7 @@ export interface HostOptions {
 export class Host {
   readonly world: World
   readonly node: SimulatedNode
-  readonly config: LogConfig
+  config: LogConfig
   readonly #options: HostOptions
   readonly paths: readonly string[]
   faults = new FaultLog()

@@ -11,7 +11,7 @@ import { writeCleanShutdown } from './directory-files.ts'
 import { type LoadProgress, loadDirectory, type UnopenedPartition } from './directory-loader.ts'
 import { DuplicateLogError, refuseDuplicates } from './duplicate-logs.ts'
 import type { LogDirectory } from './log-directory.ts'
-import { createLogFiles, newLog } from './log-loader.ts'
+import { createLogFiles, namesakeFileName, newLog } from './log-loader.ts'
 import { Scrubber } from './scrubber.ts'
 import { SegmentedLog } from './segmented-log.ts'
 import type { StorageContext } from './storage-context.ts'
@@ -157,12 +157,12 @@ export class LogDirectories {
     const path = `${directory.path}/${name}`
     let hasNamesake: boolean
     try {
-      hasNamesake = directory.mayNameInCheckpoints(name)
+      hasNamesake = directory.mayNameInCheckpoints(name) || this.#mayBeThere(`${path}/${namesakeFileName}`)
       createLogFiles(this.#context, path, topicId, { startOffset: 0, hasNamesake })
     } catch (error) {
       assert(error instanceof DiskError, 'a disk throws disk errors only')
       directory.writeFailed(error)
-      const begunIn = this.#context.disk.status(path) === undefined ? undefined : directory.id
+      const begunIn = this.#mayBeThere(path) ? directory.id : undefined
       return { type: 'refused', errorCode: ErrorCode.kafkaStorageError, message: error.message, begunIn }
     }
     const loaded = newLog(this.#context, { topicId, topic, partition, path, config, hasNamesake })
@@ -171,6 +171,15 @@ export class LogDirectories {
     this.#logs.set(keyOf(topicId, partition), log)
     this.#syncNew(log)
     return { type: 'created', log }
+  }
+
+  #mayBeThere(path: string): boolean {
+    try {
+      return this.#context.disk.status(path) !== undefined
+    } catch (error) {
+      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      return true
+    }
   }
 
   /** New logs become durable in the background, a few at a time. */

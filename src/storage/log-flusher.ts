@@ -251,7 +251,12 @@ export class LogFlusher {
     const state = this.#state
     if (!state.areEpochsUnsaved) return
     state.areEpochsUnsaved = false
-    await replaceFile(state.context.disk, `${state.home.path}/${leaderEpochFileName}`, state.epochs.encode())
+    try {
+      await replaceFile(state.context.disk, `${state.home.path}/${leaderEpochFileName}`, state.epochs.encode())
+    } catch (error) {
+      state.areEpochsUnsaved = true
+      throw error
+    }
   }
 
   /**

@@ -112,7 +112,8 @@ export function newLog(
 }
 
 function homeOf(path: string, config: LogConfig, cleanedOffset: number | undefined): LogHome {
-  const gapsBelow = config.isCompacted ? Number.POSITIVE_INFINITY : (cleanedOffset ?? 0)
+  // Also above the point where the last pass ended there may be gaps: of a pass that did not end, or whose map was full.
+  const gapsBelow = config.isCompacted || cleanedOffset !== undefined ? Number.POSITIVE_INFINITY : 0
   const { indexIntervalBytes } = config
   return {
     path,

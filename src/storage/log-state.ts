@@ -97,6 +97,8 @@ export class LogState {
   unflushedSinceMs: number | undefined = undefined
   /** Nothing is appended or read any more. */
   isClosed = false
+  /** The broker shuts down: what cannot be done at once is left to the next start. */
+  isLeaving = false
   /** The files are not this log's any more: they are deleted. */
   isAbandoned = false
   #knownDamage: Set<string> | undefined

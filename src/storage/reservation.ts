@@ -110,7 +110,8 @@ function repack(
     return refuse(ErrorCode.invalidRecord, 'the offsets of a large compressed batch have gaps')
   }
   if (packed === undefined) return { type: 'needsPacking', codec, level: levelOf(codec, config), records }
-  return repackBatch(bytes, codec, packed)
+  // The topic's codec may be another by now: the batch says what it was packed with.
+  return repackBatch(bytes, packed.codec, packed.bytes)
 }
 
 function checkTrusted({ config }: ReservingLog, { batch, origin }: ReserveRequest): CheckedBatch | Refusal {

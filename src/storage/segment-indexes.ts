@@ -24,6 +24,8 @@ export async function loadIndexes(
     if (read === undefined) return rebuildIndexes(context, segments, segment)
     segment.indexes ??= read
   }
+  // Some batches have no entries yet, and nobody would know of the transactions that aborted in them.
+  if (segment.indexes.missingBelow > 0) return rebuildIndexes(context, segments, segment)
   if (segment !== segments.active) context.indexCache.touch(segment)
   return segment.indexes
 }

@@ -132,7 +132,7 @@ export class Segment implements FileUser, TouchedFile {
   }
 
   get hasAbortedInMemory(): boolean {
-    return this.indexes !== undefined || !this.hasTransactionIndex
+    return this.indexes?.missingBelow === 0 || !this.hasTransactionIndex
   }
 
   syncSoon(): void {

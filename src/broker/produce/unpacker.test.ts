@@ -68,7 +68,7 @@ test('what was unpacked is there while it is used, also while it is packed anew,
   unpackerOf(compute).unpack(batch(10), unpacked => {
     assert.ok(unpacked.type === 'prepared')
     const { records, packed } = unpacked.batch
-    seen.push(records.length, packed?.toString() ?? 'not packed')
+    seen.push(records.length, packed?.bytes.toString() ?? 'not packed')
     return packed === undefined ? { type: 'needsPacking', codec: 4, level: 3, records } : undefined
   })
   compute.running[0].end({ type: 'done', output })

@@ -85,7 +85,7 @@ export class Unpacker {
   async #pack(packing: NeedsPacking, batch: PreparedBatch, use: Use): Promise<void> {
     const { codec, level, records } = packing
     const result = await this.#options.compute.run({ type: 'compress', codec, level, input: records })
-    if (result.type === 'done') use({ type: 'prepared', batch: { ...batch, packed: result.output } })
+    if (result.type === 'done') use({ type: 'prepared', batch: { ...batch, packed: { codec, bytes: result.output } } })
     else {
       const message = 'the batch cannot be compressed as its topic says'
       use({ type: 'failed', errorCode: ErrorCode.invalidRecord, message })

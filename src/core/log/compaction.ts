@@ -88,17 +88,25 @@ export function groupSegments<Segment extends CompactedSegment>(
   firstUncleanableOffset: number,
 ): Segment[][] {
   const groups: Segment[][] = []
+  let sums = { sizeBytes: 0, offsetIndexBytes: 0, timeIndexBytes: 0 }
   for (const [index, segment] of segments.entries()) {
     const group = groups.at(-1)
     const lastOffset = (segments[index + 1]?.baseOffset ?? firstUncleanableOffset) - 1
+    const { sizeBytes, offsetIndexBytes, timeIndexBytes } = segment
     const fits =
       group !== undefined &&
-      sumWith(group, segment, 'sizeBytes') <= segmentBytes &&
-      sumWith(group, segment, 'offsetIndexBytes') <= segmentIndexBytes &&
-      sumWith(group, segment, 'timeIndexBytes') <= segmentIndexBytes &&
+      sums.sizeBytes + sizeBytes <= segmentBytes &&
+      sums.offsetIndexBytes + offsetIndexBytes <= segmentIndexBytes &&
+      sums.timeIndexBytes + timeIndexBytes <= segmentIndexBytes &&
       (segment.sizeBytes === 0 || lastOffset - group[0].baseOffset <= maxRelativeOffset)
     if (fits) group.push(segment)
-    else groups.push([segment])
+    else {
+      groups.push([segment])
+      sums = { sizeBytes: 0, offsetIndexBytes: 0, timeIndexBytes: 0 }
+    }
+    sums.sizeBytes += sizeBytes
+    sums.offsetIndexBytes += offsetIndexBytes
+    sums.timeIndexBytes += timeIndexBytes
   }
   return groups
 }
@@ -116,7 +124,8 @@ function whereCleaningEnds(log: CompactedLog, firstDirtyOffset: number, wallMs: 
   const end = Math.min(lastStableOffset, activeOf(segments).baseOffset)
   if (config.minCompactionLagMs <= 0) return end
   const young = nonActiveFrom(segments, firstDirtyOffset).find(
-    ({ largestTimestamp }) => largestTimestamp === undefined || largestTimestamp > wallMs - config.minCompactionLagMs,
+    ({ sizeBytes, largestTimestamp }) =>
+      sizeBytes > 0 && (largestTimestamp === undefined || largestTimestamp > wallMs - config.minCompactionLagMs),
   )
   return Math.min(end, young?.baseOffset ?? end)
 }
@@ -147,12 +156,4 @@ function activeOf(segments: readonly CompactedSegment[]): CompactedSegment {
 
 function bytesOf(segments: readonly CompactedSegment[]): number {
   return segments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
-}
-
-function sumWith(
-  group: readonly CompactedSegment[],
-  segment: CompactedSegment,
-  field: 'sizeBytes' | 'offsetIndexBytes' | 'timeIndexBytes',
-): number {
-  return group.reduce((sum, one) => sum + one[field], segment[field])
 }

@@ -77,7 +77,7 @@ export interface PreparedBatch {
   /** Its unpacked records. */
   readonly records: Buffer
   /** The same in the codec that `NeedsPacking` named, when that was answered. */
-  readonly packed?: Buffer
+  readonly packed?: { readonly codec: number; readonly bytes: Buffer }
 }
 
 export interface ReserveRequest {

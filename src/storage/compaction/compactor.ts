@@ -120,7 +120,7 @@ export class Compactor {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#timer?.cancel()
-    for (const log of this.#options.logs()) log.compaction.stop('the broker shuts down')
+    for (const log of this.#options.logs()) log.compaction.leave()
     await Promise.all(this.#running)
   }
 

@@ -58,6 +58,12 @@ export class LogCompaction implements RunningCompaction {
     this.#pass?.stop(reason)
   }
 
+  /** The broker shuts down: a pass stops, and a swap that cannot be completed now is left to the next start. */
+  leave(): void {
+    this.#state.isLeaving = true
+    this.stop('the broker shuts down')
+  }
+
   /** Resolves when no pass runs. */
   async whenEnded(): Promise<void> {
     await this.#ended
@@ -86,6 +92,8 @@ export class LogCompaction implements RunningCompaction {
       const pass = await this.#state.changes.run(async () => this.#plan(tools))
       if (!(pass instanceof CompactionPass)) return pass
       this.#pass = pass
+      // Asked for since the plan was made.
+      if (this.#stopReason !== undefined) pass.stop(this.#stopReason)
       const result = await pass.run()
       if (result.type === 'damaged') this.#uncleanableAt = segments.removals
       return result
@@ -149,6 +157,7 @@ export class LogCompaction implements RunningCompaction {
     const { minCompactionLagMs, maxCompactionLagMs } = config
     if (minCompactionLagMs <= 0 && maxCompactionLagMs >= Number.MAX_SAFE_INTEGER) return
     for (const segment of [...segments.all]) {
+      if (!this.#state.isUsable) return
       if (!segment.isSealed || segment.isGone || segment.nextOffset <= cleanedOffset || segment.sizeBytes === 0)
         continue
       try {

@@ -121,10 +121,10 @@ export class SegmentSwap {
       } catch (error) {
         assert(error instanceof DiskError, 'a disk throws disk errors only')
         state.failed(error)
-        if (state.isClosed || !state.hasFiles) return false
+        if (state.isClosed || state.isLeaving || !state.hasFiles) return false
       }
       await new Promise<void>(resolve => state.context.clock.after(retryMs, resolve))
-      if (state.isClosed) return false
+      if (state.isClosed || state.isLeaving) return false
     }
   }
 }
