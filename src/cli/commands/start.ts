@@ -50,6 +50,8 @@ async function run(flags: ConfigFlags): Promise<void> {
   const reason = await stopped
   if (reason !== undefined) process.exit(ExitCode.failed)
   process.stdout.write('Stopping: answering what is under way, syncing, marking the directories clean.\n')
+  // Nothing more is promised then, least of all that the directories are clean.
+  failed = () => process.exit(ExitCode.failed)
   const isClean = await running.close()
   process.exit(isClean ? ExitCode.ok : ExitCode.failed)
 }
