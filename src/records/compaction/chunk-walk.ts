@@ -11,7 +11,9 @@ import {
   readRecordCount,
 } from '../batch.ts'
 import { isLegacyCrcValid } from '../legacy.ts'
+import type { OffsetRange } from './contract.ts'
 
+const anyOffset: OffsetRange = { from: 0, to: Number.POSITIVE_INFINITY }
 const impossibleHeader = 'its header cannot be one of a batch'
 
 /** Goes from one batch of a chunk to the next, checking that each is whole and as it was written. */
@@ -20,10 +22,13 @@ export class ChunkWalk {
   readonly #followingBytes: number
   #at = 0
   #sizeBytes = 0
-  #lastOffset = -1
+  readonly #endOffset: number
+  #lastOffset: number
   #damage: string | undefined
 
-  constructor(bytes: Buffer, followingBytes: number) {
+  constructor(bytes: Buffer, followingBytes: number, { from, to }: OffsetRange = anyOffset) {
+    this.#lastOffset = from - 1
+    this.#endOffset = to
     this.#bytes = bytes
     this.#followingBytes = followingBytes
   }
@@ -77,6 +82,7 @@ export class ChunkWalk {
     if (lastOffset === Number.POSITIVE_INFINITY || readBaseOffset(bytes, at) <= this.#lastOffset) {
       return this.#fail('its offset is not above those before it')
     }
+    if (lastOffset >= this.#endOffset) return this.#fail('its offset is beyond its segment')
     this.#lastOffset = lastOffset
     this.#sizeBytes = size
     return true

@@ -1,5 +1,10 @@
 import type { AbortedTransaction, TransactionState } from './transaction-state.ts'
 
+export interface OffsetRange {
+  readonly from: number
+  readonly to: number
+}
+
 /**
  * Compaction of one log, as two kinds of jobs over chunks of whole batches. Both are pure functions of their job and keep
  * nothing: state that goes from chunk to chunk is in the job and comes back in the result, so that a chunk can be worked on in
@@ -38,6 +43,8 @@ interface ChunkJob {
   readonly batches: Buffer
   /** How many bytes the segment holds behind this chunk. */
   readonly followingBytes: number
+  /** A batch that begins below `from` or ends at `to` or beyond is damage: no CRC covers its offset. Any may come unless given. */
+  readonly offsets?: OffsetRange
   readonly transactions: TransactionState
   /** A batch that unpacks to more is damage (`millrace.max.uncompressed.batch.bytes`). */
   readonly maxUncompressedBytes: number
@@ -49,6 +56,8 @@ interface ChunkResult {
   readonly batches: Buffer
   /** Of whole batches that are done with. */
   readonly consumedBytes: number
+  /** The offset after them. */
+  readonly nextOffset: number
   /** At least how long a chunk that begins at `consumedBytes` must be to go on. */
   readonly neededBytes: number
   readonly transactions: TransactionState

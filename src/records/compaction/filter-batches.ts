@@ -65,7 +65,7 @@ class FilterRun {
 
   run(): BatchesFiltered | DamagedBatch {
     const chunk = this.#chunk
-    const walk = new ChunkWalk(chunk, this.#job.followingBytes)
+    const walk = new ChunkWalk(chunk, this.#job.followingBytes, this.#job.offsets)
     while (walk.next()) {
       const damage = walk.isBatch
         ? this.#filterBatch(walk.at, walk.sizeBytes)
@@ -77,6 +77,7 @@ class FilterRun {
       type: 'done',
       batches: chunk,
       consumedBytes: walk.at,
+      nextOffset: walk.lastOffset + 1,
       neededBytes: walk.neededBytes,
       transactions: this.#transactions.state,
       readRecords: this.#readRecords,

@@ -47,8 +47,8 @@ class IndexRun {
   }
 
   run(): KeysIndexed | DamagedBatch {
-    const { batches, followingBytes } = this.#job
-    const walk = new ChunkWalk(batches, followingBytes)
+    const { batches, followingBytes, offsets } = this.#job
+    const walk = new ChunkWalk(batches, followingBytes, offsets)
     let isFull = false
     while (!isFull && walk.next()) {
       const outcome = walk.isBatch
@@ -63,6 +63,7 @@ class IndexRun {
       type: 'done',
       batches,
       consumedBytes: walk.at,
+      nextOffset: walk.lastOffset + 1,
       neededBytes: walk.neededBytes,
       transactions: this.#transactions.state,
       readRecords: this.#readRecords,

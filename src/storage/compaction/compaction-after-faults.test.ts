@@ -36,6 +36,36 @@ test('a transaction whose abort lies in a segment with a damaged index still hid
     assert.deepEqual(read.abortedTransactions, [{ producerId: 7, firstOffset: 1 }])
   }))
 
+for (const [what, file, position, bits] of [
+  ['above its segment', 0, 4, 0x10],
+  ['below its segment', 1, 7, 0x02],
+] as const) {
+  test(`a batch whose stored offset has changed to one ${what} is damage, and nothing is changed`, () =>
+    onHost({ config }, async host => {
+      const log = await host.openLog()
+      put(log, [['k', 'old']])
+      await roll(host, log)
+      put(log, [['j', 'old']])
+      put(log, [['k', 'new']])
+      await roll(host, log)
+      put(log, [['z', '1']])
+      await written(host, log)
+      log.moveHighWatermark(log.logEndOffset)
+      await host.close()
+      const files = host.node.disk.files().filter(({ path }) => path.endsWith('.log'))
+      // No CRC covers the base offset.
+      assert.ok(host.node.disk.flip(files[file].path, position, bits))
+      await host.open()
+      const again = host.log()
+      again.moveHighWatermark(again.logEndOffset)
+      const sizes = again.inspect().segments
+      const result = await compact(host, again)
+      assert.ok(result.type === 'damaged')
+      assert.deepEqual([result.path, result.position], [`/${files[file].path}`, 0])
+      assert.deepEqual(again.inspect().segments, sizes)
+    }))
+}
+
 test('a cut of the log is heeded whenever it comes while a pass begins', async () => {
   for (let turns = 0; turns < 20; turns++) {
     await onHost({ config: { ...config, segmentBytes: 150 } }, async host => {

@@ -6,6 +6,7 @@ import {
   encodeActiveProducers,
   type FilterBatchesResult,
   type IndexKeysResult,
+  type OffsetRange,
 } from '../../records/compaction/contract.ts'
 import { clearOffsetMap, offsetMapBytes, offsetMapUsage } from '../../records/compaction/offset-map.ts'
 import type { OffsetMapMemory } from '../../records/compaction/offset-map-memory.ts'
@@ -155,12 +156,13 @@ export class CompactionPass {
     const { compute, maxUncompressedBytes } = this.#tools
     const { firstDirtyOffset: fromOffset } = this.#range
     let isFull = false
-    const interruption = await this.#eachChunk(segment, async ({ batches, followingBytes }) => {
+    const interruption = await this.#eachChunk(segment, async ({ batches, followingBytes, offsets }) => {
       const result = await compute.indexKeys({
         type: 'indexKeys',
         map: this.#map,
         batches,
         followingBytes,
+        offsets,
         transactions: this.#transactions,
         maxUncompressedBytes,
         fromOffset,
@@ -282,12 +284,13 @@ export class CompactionPass {
     const { deleteRetentionMs } = this.#state.config
     this.#transactions = withAborted(this.#transactions, await this.#abortedIn(segment.baseOffset, segment.nextOffset))
     const dropsLegacyTombstones = this.#modifiedWallMs(segment) <= legacyHorizonMs
-    return this.#eachChunk(segment, async ({ batches, followingBytes }) => {
+    return this.#eachChunk(segment, async ({ batches, followingBytes, offsets }) => {
       const result = await compute.filterBatches({
         type: 'filterBatches',
         map: this.#map,
         batches,
         followingBytes,
+        offsets,
         transactions: this.#transactions,
         maxUncompressedBytes,
         output: this.#output ?? Buffer.allocUnsafeSlow(Math.max(ioBufferBytes, 1)),
@@ -319,10 +322,13 @@ export class CompactionPass {
   /** Shows the batches of a segment to a job, chunk after chunk. */
   async #eachChunk(
     segment: Segment,
-    act: (chunk: Chunk) => Promise<IndexKeysResult | FilterBatchesResult | 'enough'>,
+    act: (
+      chunk: Chunk & { readonly offsets: OffsetRange },
+    ) => Promise<IndexKeysResult | FilterBatchesResult | 'enough'>,
   ): Promise<Interruption | undefined> {
     const { ioBufferBytes, maxUncompressedBytes } = this.#tools
     let position = 0
+    let nextOffset = segment.baseOffset
     let wantedBytes = ioBufferBytes
     while (position < segment.sizeBytes) {
       const reason = this.#whyStopped()
@@ -330,12 +336,13 @@ export class CompactionPass {
       const chunk = await this.#chunks.read(segment, position, wantedBytes)
       if (chunk === undefined) return this.#damaged(segment, position, 'the file is shorter than it was')
       const length = chunk.batches.length
-      const result = await act(chunk)
+      const result = await act({ ...chunk, offsets: { from: nextOffset, to: segment.nextOffset } })
       if (result === 'enough') return undefined
       if (result.type === 'failed') return this.#jobFailed(segment, position, result.reason)
       this.#chunks.giveBack(result.batches)
       if (result.type === 'damaged') return this.#damaged(segment, position + result.at, result.reason)
       position += result.consumedBytes
+      nextOffset = result.nextOffset
       if (result.consumedBytes === 0) {
         assert(result.neededBytes > length, 'a chunk that is read again is longer')
         if (result.neededBytes > Math.max(this.#state.config.maxMessageBytes, maxUncompressedBytes))
