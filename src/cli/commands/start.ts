@@ -24,6 +24,8 @@ export function addStart(program: Command): void {
     .action((flags: ConfigFlags) => run(flags))
 }
 
+const patienceAfterFailureMs = 10_000
+
 /** A broker goes on when nobody reads its words any more (`millrace start | head`), and stops in good order. */
 function outliveReaders(): void {
   for (const stream of [process.stdout, process.stderr]) {
@@ -50,10 +52,14 @@ async function run(flags: ConfigFlags): Promise<void> {
   const reason = await stopped
   if (reason !== undefined) process.exit(ExitCode.failed)
   process.stdout.write('Stopping: answering what is under way, syncing, marking the directories clean.\n')
-  // Nothing more is promised then, least of all that the directories are clean.
-  failed = () => process.exit(ExitCode.failed)
+  let hasFailed = false
+  // What the stop waits for may never come then.
+  failed = () => {
+    hasFailed = true
+    setTimeout(() => process.exit(ExitCode.failed), patienceAfterFailureMs)
+  }
   const isClean = await running.close()
-  process.exit(isClean ? ExitCode.ok : ExitCode.failed)
+  process.exit(isClean && !hasFailed ? ExitCode.ok : ExitCode.failed)
 }
 
 async function start(loaded: LoadedConfig, log: LogSink, failed: (reason: Error) => void): Promise<RunningBroker> {
