@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ErrorCode } from '../base/error-code.ts'
-import { readCodec, readMaxTimestamp, readTimestampType, updateCrc } from '../records/batch.ts'
+import { batchHeaderBytes, readCodec, readMaxTimestamp, readTimestampType, updateCrc } from '../records/batch.ts'
 import { batchSpans } from '../records/batch-header.ts'
 import { BatchBuilder } from '../records/builder.ts'
 import { Codec } from '../records/compression/codec.ts'
+import { compressSync } from '../records/compression/compress.ts'
 import { decompressSync } from '../records/compression/decompress.ts'
 import { append, batchOf, bytesOf, type Host, onHost, readAll, tryAppend, written } from './fixture.test.ts'
 import type { SegmentedLog } from './segmented-log.ts'
@@ -217,6 +218,34 @@ describe('a batch', () => {
       log.append(reserved)
       await written(host, log)
       assert.equal(log.logEndOffset, 40)
+    }))
+
+  test('that was packed anew says the codec it was packed with, though the topic has another by then', () =>
+    onHost({ config: { compressionType: 'zstd' } }, async host => {
+      const log = await host.openLog()
+      const builder = new BatchBuilder()
+      for (let index = 0; index < 40; index++) builder.append(1000, null, Buffer.alloc(100_000, index))
+      const batch = Buffer.from(builder.finish({ codec: Codec.gzip }))
+      const request = { batch, origin: 'client', leaderEpoch: 0, now } as const
+      const answer = log.reserve(request)
+      assert.ok(answer.type === 'needsUnpacking')
+      const unpacked = decompressSync(answer.codec, answer.input, answer.maxBytes)
+      assert.ok(unpacked.type === 'done')
+      const records = unpacked.output
+      while (answer.check.step(records));
+      const packing = log.reserve({ ...request, prepared: { check: answer.check, records } })
+      assert.ok(packing.type === 'needsPacking')
+      assert.equal(packing.codec, Codec.zstd)
+      const packed = { codec: packing.codec, bytes: compressSync(packing.codec, records) }
+      log.configure({ ...log.config, compressionType: 'lz4' })
+      const reserved = log.reserve({ ...request, prepared: { check: answer.check, records, packed } })
+      assert.ok(reserved.type === 'reserved')
+      log.append(reserved)
+      await written(host, log)
+      const [stored] = await readAll(log)
+      assert.equal(readCodec(stored!, 0), Codec.zstd)
+      const read = decompressSync(Codec.zstd, stored!.subarray(batchHeaderBytes), 8_000_000)
+      assert.ok(read.type === 'done' && read.output.equals(records))
     }))
 
   test('that is refused changes nothing', () =>
