@@ -58,8 +58,10 @@ def member(bootstrap, args):
     consumer = KafkaConsumer(args["topic"], bootstrap_servers=bootstrap, group_id=args["group"],
                              auto_offset_reset="earliest", enable_auto_commit=False, session_timeout_ms=6000,
                              heartbeat_interval_ms=500, partition_assignment_strategy=(assignor,))
+    # kafka-python 3.0.12 loses an assignment when a poll ends in the middle of a second join, which comes with the first
+    # metadata, 100 ms after the start (the leader's metadata snapshot then says that nothing is left to join for).
     while not stopped.is_set():
-        polled = consumer.poll(timeout_ms=100)
+        polled = consumer.poll(timeout_ms=700)
         assigned.show(p.partition for p in consumer.assignment())
         if not polled:
             continue
