@@ -1,5 +1,6 @@
 import { assert, unreachable } from '../base/assert.ts'
 import { ErrorCode } from '../base/error-code.ts'
+import { type Link, LinkedList } from '../base/linked-list.ts'
 import type { Uuid } from '../base/uuid.ts'
 import type {
   NeedsPacking,
@@ -14,6 +15,9 @@ import type { Unpacked, Unpacker } from './produce/unpacker.ts'
 import { decide, decideReached, type ProduceItem, recordErrorsOf } from './produce/waiting-produce.ts'
 
 /** A fetch that is waiting for more bytes in the partitions it names. */
+/** Somebody's place among those who watch a partition. */
+export type PartitionWatch = Link<PartitionWatcher>
+
 export interface PartitionWatcher {
   /** Something that readers can see has moved, or the partition will not be served here any more. */
   partitionChanged(): void
@@ -61,7 +65,7 @@ export class Partition implements PartitionLogListener, ReplicaOwner {
   readonly #untilAcknowledged: ProduceItem[] = []
   /** Appended with acks=all, in the order of offsets (a duplicate stands where it arrived). */
   readonly #untilHighWatermark: ProduceItem[] = []
-  readonly #watchers = new Set<PartitionWatcher>()
+  readonly #watchers = new LinkedList<PartitionWatcher>()
   #follower: PartitionFollower | undefined
 
   constructor(log: PartitionLog<FileRange>, state: PartitionState, host: PartitionHost) {
@@ -113,12 +117,13 @@ export class Partition implements PartitionLogListener, ReplicaOwner {
     this.#follower = follower
   }
 
-  watch(watcher: PartitionWatcher): void {
-    this.#watchers.add(watcher)
+  /** Until the watch is handed to `unwatch`. */
+  watch(watcher: PartitionWatcher): PartitionWatch {
+    return this.#watchers.add(watcher)
   }
 
-  unwatch(watcher: PartitionWatcher): void {
-    this.#watchers.delete(watcher)
+  unwatch(watch: PartitionWatch): void {
+    this.#watchers.remove(watch)
   }
 
   /** Takes a client's batch. The item is decided now or later. Its bytes are kept only when they must wait. */

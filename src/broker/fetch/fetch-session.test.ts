@@ -61,7 +61,7 @@ test('a session remembers its partitions, takes changes and forgets what it is t
     forgotten: [{ topicId: zeroUuid, topic: 'orders', index: 0 }],
   })
   assert.ok(context.type === 'incremental')
-  const kept = [...context.session.partitions.values()].map(one => [one.index, one.fetchOffset])
+  const kept = context.session.partitions().map(one => [one.index, one.fetchOffset])
   assert.deepEqual(kept, [
     [1, 50],
     [2, 0],

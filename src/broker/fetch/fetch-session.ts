@@ -1,5 +1,6 @@
 import { assert } from '../../base/assert.ts'
 import { ErrorCode } from '../../base/error-code.ts'
+import { type Link, LinkedList } from '../../base/linked-list.ts'
 import type { Random } from '../../base/random.ts'
 import type { Uuid } from '../../base/uuid.ts'
 
@@ -47,8 +48,9 @@ export class FetchSession {
   readonly id: number
   readonly usesTopicIds: boolean
   readonly isReplica: boolean
+  readonly #partitions = new Map<string, Link<FetchPartition>>()
   /** In the order in which they are served: what returned data goes to the end, so that none is starved. */
-  readonly partitions = new Map<string, FetchPartition>()
+  readonly #order = new LinkedList<FetchPartition>()
   /** The epoch that the next request must carry. */
   epoch = 1
   lastUsedMs: number
@@ -60,15 +62,23 @@ export class FetchSession {
     this.isReplica = request.isReplica
     this.createdMs = nowMs
     this.lastUsedMs = nowMs
-    for (const partition of request.partitions) this.partitions.set(keyOf(partition, this.usesTopicIds), partition)
+    for (const partition of request.partitions) this.#add(keyOf(partition, this.usesTopicIds), partition)
+  }
+
+  get partitionCount(): number {
+    return this.#partitions.size
+  }
+
+  partitions(): FetchPartition[] {
+    return [...this.#order]
   }
 
   update(request: FetchSessionRequest): void {
     for (const partition of request.partitions) {
       const key = keyOf(partition, this.usesTopicIds)
-      const known = this.partitions.get(key)
+      const known = this.#partitions.get(key)?.value
       if (known === undefined) {
-        this.partitions.set(key, partition)
+        this.#add(key, partition)
         continue
       }
       known.currentLeaderEpoch = partition.currentLeaderEpoch
@@ -77,17 +87,29 @@ export class FetchSession {
       known.logStartOffset = partition.logStartOffset
       known.maxBytes = partition.maxBytes
     }
-    for (const partition of request.forgotten) this.partitions.delete(keyOf(partition, this.usesTopicIds))
+    for (const partition of request.forgotten) this.#forget(keyOf(partition, this.usesTopicIds))
   }
 
   /** Behind all others in the next answer. */
   moveToEnd(partition: FetchPartition): void {
-    const key = keyOf(partition, this.usesTopicIds)
-    if (this.partitions.delete(key)) this.partitions.set(key, partition)
+    const link = this.#partitions.get(keyOf(partition, this.usesTopicIds))
+    if (link !== undefined) this.#order.moveToEnd(link)
   }
 
   advanceEpoch(): void {
     this.epoch = this.epoch === 0x7fff_ffff ? 1 : this.epoch + 1
+  }
+
+  #add(key: string, partition: FetchPartition): void {
+    this.#forget(key)
+    this.#partitions.set(key, this.#order.add(partition))
+  }
+
+  #forget(key: string): void {
+    const link = this.#partitions.get(key)
+    if (link === undefined) return
+    this.#order.remove(link)
+    this.#partitions.delete(key)
   }
 }
 
@@ -105,7 +127,6 @@ export interface FetchSessionsOptions {
  */
 export class FetchSessions {
   readonly #options: FetchSessionsOptions
-  /** Least recently used first. */
   readonly #sessions = new Map<number, FetchSession>()
   evictionsTotal = 0
 
@@ -130,9 +151,10 @@ export class FetchSessions {
       return { type: 'error', errorCode: ErrorCode.fetchSessionTopicIdError }
     session.update(request)
     session.lastUsedMs = nowMs
-    this.#sessions.delete(sessionId)
-    if (session.partitions.size === 0) return { type: 'full', partitions: [], startsSession: false }
-    this.#sessions.set(sessionId, session)
+    if (session.partitionCount === 0) {
+      this.#sessions.delete(sessionId)
+      return { type: 'full', partitions: [], startsSession: false }
+    }
     session.advanceEpoch()
     return { type: 'incremental', session }
   }
@@ -147,18 +169,17 @@ export class FetchSessions {
   }
 
   #makeRoom(request: FetchSessionRequest, nowMs: number): boolean {
-    let victim: FetchSession | undefined
+    let oldest: FetchSession | undefined
+    let lowest: FetchSession | undefined
     for (const session of this.#sessions.values()) {
-      if (nowMs - session.lastUsedMs > this.#options.evictionMs) {
-        victim = session
-        break
-      }
-      if (victim === undefined || ranksBelow(session, victim)) victim = session
+      if (oldest === undefined || session.lastUsedMs < oldest.lastUsedMs) oldest = session
+      if (lowest === undefined || ranksBelow(session, lowest)) lowest = session
     }
-    assert(victim !== undefined, 'a full cache has a session')
-    const isStale = nowMs - victim.lastUsedMs > this.#options.evictionMs
+    assert(oldest !== undefined && lowest !== undefined, 'a full cache has a session')
+    const isStale = nowMs - oldest.lastUsedMs > this.#options.evictionMs
+    const victim = isStale ? oldest : lowest
     const isBelow =
-      victim.isReplica === request.isReplica ? victim.partitions.size < request.partitions.length : request.isReplica
+      victim.isReplica === request.isReplica ? victim.partitionCount < request.partitions.length : request.isReplica
     if (!isStale && !isBelow) return false
     this.#sessions.delete(victim.id)
     this.evictionsTotal++
@@ -175,5 +196,5 @@ export class FetchSessions {
 
 function ranksBelow(a: FetchSession, b: FetchSession): boolean {
   if (a.isReplica !== b.isReplica) return b.isReplica
-  return a.partitions.size < b.partitions.size
+  return a.partitionCount === b.partitionCount ? a.lastUsedMs < b.lastUsedMs : a.partitionCount < b.partitionCount
 }

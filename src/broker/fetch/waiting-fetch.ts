@@ -2,7 +2,7 @@ import { ErrorCode } from '../../base/error-code.ts'
 import type { AbortedTransaction, LogRead, ReadIsolation, ReadRefusal } from '../../core/log/partition-log.ts'
 import type { FileRange } from '../../io/disk.ts'
 import type { Deadline } from '../deadlines.ts'
-import type { Partition, PartitionWatcher } from '../partition.ts'
+import type { Partition, PartitionWatch, PartitionWatcher } from '../partition.ts'
 import type { FetchPartition } from './fetch-session.ts'
 
 const noBytes = Buffer.alloc(0)
@@ -55,7 +55,7 @@ export class WaitingFetch implements PartitionWatcher {
   #isRunning = false
   #isWoken = false
   #isDone = false
-  #watched: Partition[] = []
+  #watched: { readonly partition: Partition; readonly watch: PartitionWatch }[] = []
   deadline: Deadline | undefined
 
   constructor(
@@ -151,13 +151,12 @@ export class WaitingFetch implements PartitionWatcher {
     for (const wanted of this.#wanted) {
       const partition = this.#source.find(wanted)
       if (partition === undefined) continue
-      partition.watch(this)
-      this.#watched.push(partition)
+      this.#watched.push({ partition, watch: partition.watch(this) })
     }
   }
 
   #unwatch(): void {
-    for (const partition of this.#watched) partition.unwatch(this)
+    for (const { partition, watch } of this.#watched) partition.unwatch(watch)
     this.#watched = []
   }
 

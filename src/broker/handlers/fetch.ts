@@ -31,7 +31,7 @@ function handleFetch(services: BrokerServices, request: Request): void {
     return
   }
   const { usesTopicIds } = asked
-  const wanted = context.type === 'full' ? context.partitions : [...context.session.partitions.values()]
+  const wanted = context.type === 'full' ? context.partitions : context.session.partitions()
   const maxBytes = Math.min(body.maxBytes, services.config.fetchMaxBytes)
   const fetch = new WaitingFetch(
     {
@@ -55,7 +55,7 @@ function handleFetch(services: BrokerServices, request: Request): void {
     },
     results => answer(services, request, asked, context, absentLast(results)),
   )
-  request.abandoned = () => fetch.abandon()
+  request.waiting = fetch
   fetch.run()
   if (!fetch.isDone) {
     fetch.deadline = services.deadlines.add(request.receivedAt.monotonicMs + body.maxWaitMs, () => fetch.expire())

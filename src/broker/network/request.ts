@@ -25,6 +25,10 @@ export interface RequestOwner {
   destroy(reason: string): void
 }
 
+export interface Abandonable {
+  abandon(): void
+}
+
 /**
  * One request on its way through the broker. It is answered exactly once, with `reply` or `replyNothing`, now or later.
  * `body` may be read only until the handler returns; what `keep` gave, until the answer is given.
@@ -41,8 +45,11 @@ export class Request {
   /** The code the metrics count this request under. */
   errorCode = 0
   throttleTimeMs = 0
-  /** Runs when the connection goes before the answer stands. */
-  abandoned: (() => void) | undefined
+  /**
+   * Told when the connection goes before the answer stands. An object and not a closure: with one, the young collector has been
+   * seen to keep every fetch that ever waited until the next full collection.
+   */
+  waiting: Abandonable | undefined
   #lease: Lease | undefined
 
   constructor(owner: RequestOwner, header: RequestHeader, body: Buffer, receivedAt: Now) {
@@ -115,6 +122,6 @@ export class Request {
    * batch may be waiting in a partition, and other bytes in its place would be stored as if they were its.
    */
   abandon(): void {
-    if (this.answer === undefined) this.abandoned?.()
+    if (this.answer === undefined) this.waiting?.abandon()
   }
 }
