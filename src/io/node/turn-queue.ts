@@ -1,14 +1,26 @@
 /**
  * What is put off to the end of the present turn, in two steps: first callbacks, in their order, then what wants to run
- * after all of them (a connection that sends in one write what they gave it). One `setImmediate` a turn, whatever the number.
+ * after all of them and after the promises that they settled (a connection that sends in one write what they gave it). Two
+ * `setImmediate` a turn, whatever the number: Node settles promises between them, but not between our callbacks.
  */
 export class TurnQueue {
   readonly #uncaught: ((error: unknown) => void) | undefined
   #callbacks: (() => void)[] = []
   #lasts: (() => void)[] = []
-  #isScheduled = false
-  #isRunning = false
-  readonly #run = () => this.#runTurn()
+  /** The callbacks' step of a turn is planned and has not begun. */
+  #isPlanned = false
+  /** Second steps that are planned and have not begun. */
+  #plannedLasts = 0
+  /** Callbacks of this turn are left over after a throw: what is last waits for them. */
+  #isHeldUp = false
+  readonly #runFirst = () => {
+    this.#isPlanned = false
+    this.#runCallbacks()
+  }
+  readonly #runSecond = () => {
+    this.#plannedLasts--
+    this.#runLasts()
+  }
 
   /** `uncaught` is told what a callback throws. Without it the error is the process's. */
   constructor(uncaught?: (error: unknown) => void) {
@@ -34,32 +46,44 @@ export class TurnQueue {
   /** Runs when the callbacks of this turn have run. */
   last(callback: () => void): void {
     this.#lasts.push(callback)
-    if (!this.#isRunning) this.#schedule()
+    if (this.#plannedLasts === 0) this.#schedule()
   }
 
   #schedule(): void {
-    if (this.#isScheduled) return
-    this.#isScheduled = true
-    setImmediate(this.#run)
+    if (this.#isPlanned) return
+    this.#isPlanned = true
+    this.#plannedLasts++
+    setImmediate(this.#runFirst)
+    setImmediate(this.#runSecond)
   }
 
-  #runTurn(): void {
-    this.#isScheduled = false
-    this.#isRunning = true
+  #runCallbacks(): void {
     const callbacks = this.#callbacks
     this.#callbacks = []
-    let lasts: (() => void)[] = []
+    this.#isHeldUp = false
     try {
       this.#runAll(callbacks)
-      lasts = this.#lasts
-      this.#lasts = []
+    } finally {
+      // After a throw the others still have their turn, in case somebody catches it and goes on.
+      if (callbacks.length > 0) {
+        this.#isHeldUp = true
+        this.#callbacks.unshift(...callbacks)
+        this.#schedule()
+      }
+    }
+  }
+
+  #runLasts(): void {
+    if (this.#isHeldUp) return
+    const lasts = this.#lasts
+    this.#lasts = []
+    try {
       this.#runAll(lasts)
     } finally {
-      this.#isRunning = false
-      // After a throw the others still have their turn, in case somebody catches it and goes on.
-      if (callbacks.length > 0) this.#callbacks.unshift(...callbacks)
-      if (lasts.length > 0) this.#lasts.unshift(...lasts)
-      if (this.#callbacks.length > 0 || this.#lasts.length > 0) this.#schedule()
+      if (lasts.length > 0) {
+        this.#lasts.unshift(...lasts)
+        this.#schedule()
+      }
     }
   }
 
