@@ -65,6 +65,12 @@ export class StorageFaultLog implements StorageFaults, CompactionListener {
     )
   }
 
+  delayed({ topic, partition }: SegmentedLog, reason: string): void {
+    this.#log.write('warn', `${topic}-${partition} waits to be compacted: ${reason}. It is tried again`, {
+      ...{ topic, partition, reason },
+    })
+  }
+
   directoryFull(path: string, error: DiskError): void {
     const what = error.code === 'noSpace' ? 'has no space left' : 'cannot open more files'
     this.#log.write(

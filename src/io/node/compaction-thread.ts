@@ -59,7 +59,7 @@ export class CompactionThread {
     const next = this.#waiting.shift()
     if (next === undefined) return
     if (this.#isClosed) {
-      next.answer(failed('the thread was closed'))
+      next.answer(threadGone('the thread was closed'))
       return this.#runNext()
     }
     clearTimeout(this.#idleTimer)
@@ -70,7 +70,7 @@ export class CompactionThread {
     try {
       worker.postMessage(next.job, memoryOf(next.job))
     } catch (error) {
-      this.#finish(failed(textOf(error)))
+      this.#finish({ type: 'failed', reason: textOf(error), isThreadGone: false })
     }
   }
 
@@ -103,7 +103,7 @@ export class CompactionThread {
     if (worker !== this.#worker) return
     this.#worker = undefined
     void worker.terminate()
-    this.#finish(failed(reason))
+    this.#finish(threadGone(reason))
   }
 
   async #end(reason: string): Promise<void> {
@@ -112,7 +112,7 @@ export class CompactionThread {
     if (worker === undefined) return
     this.#worker = undefined
     const ending = worker.terminate()
-    if (this.#running !== undefined) this.#finish(failed(reason))
+    if (this.#running !== undefined) this.#finish(threadGone(reason))
     clearTimeout(this.#idleTimer)
     await ending
   }
@@ -129,8 +129,8 @@ function threadFlags(): string[] {
   return process.execArgv.filter(flag => /^--(experimental-strip-types|disable-warning|no-warnings)/.test(flag))
 }
 
-function failed(reason: string): FailedJob {
-  return { type: 'failed', reason }
+function threadGone(reason: string): FailedJob {
+  return { type: 'failed', reason, isThreadGone: true }
 }
 
 function textOf(error: unknown): string {

@@ -20,6 +20,7 @@ function answerTo(job: CompactionJob): WorkerAnswer {
   try {
     return jobs.run(asSent(job))
   } catch (error) {
-    return { type: 'failed', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    return { type: 'failed', reason, isThreadGone: false }
   }
 }

@@ -79,6 +79,8 @@ export interface DamagedBatch {
 export interface FailedJob {
   readonly type: 'failed'
   readonly reason: string
+  /** Whatever ended the thread may have had nothing to do with the job: it may be tried again, with a new map. */
+  readonly isThreadGone: boolean
 }
 
 export interface IndexKeysJob extends ChunkJob {
@@ -104,13 +106,15 @@ export interface FilterBatchesJob extends ChunkJob {
   readonly output: Buffer
   /** Records from here on stay, whatever the map says (aborted ones are dropped even so). */
   readonly mapEndOffset: number
-  /** A batch that ends just below it stays, empty if need be, so that the log does not forget its end: the first uncleanable offset. */
+  /** A batch that ends just below it stays, empty if need be: no batch follows it that says where the log ends. -1 where one does. */
   readonly keptEndOffset: number
   /** Of `encodeActiveProducers`; shared, so that it is made once a pass. */
   readonly activeProducers: SharedArrayBuffer
   /** The same for the whole pass. */
   readonly wallMs: number
   readonly deleteRetentionMs: number
+  /** Nothing gets a delete horizon in this pass: a batch that loses nothing stays as large as it is. */
+  readonly setsNoHorizons?: boolean
   /**
    * Whether tombstones of magic 0 and 1, which have no horizon of their own, go: the segment was last modified at least
    * `deleteRetentionMs` before the last segment that begins below the first dirty offset.

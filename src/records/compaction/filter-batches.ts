@@ -116,7 +116,7 @@ class FilterRun {
       this.#drop(at)
       return undefined
     }
-    if (!mayGo || horizon !== undefined) {
+    if (!mayGo || horizon !== undefined || this.#job.setsNoHorizons === true) {
       this.#copy(at, sizeBytes)
       return undefined
     }
@@ -147,6 +147,7 @@ class FilterRun {
     // A tombstone that the map does not speak of yet has replaced nothing: its time begins with the pass that gets there.
     const needsHorizon =
       this.#hasTombstones &&
+      this.#job.setsNoHorizons !== true &&
       batch.readDeleteHorizon(chunk, at) === undefined &&
       batch.readLastOffset(chunk, at) < mapEndOffset
     if (kept === count && !needsHorizon) this.#copy(at, sizeBytes)

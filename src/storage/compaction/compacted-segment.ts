@@ -9,9 +9,6 @@ import { Segment, SegmentIndexes } from '../segment.ts'
 /** Kinds of files in the order in which they get another name: what the log file's name says holds for all. */
 export const renamedKinds: readonly SegmentFileKind[] = ['index', 'timeindex', 'txnindex', 'log']
 
-/** Positions in an index are this large at most. */
-const maxSegmentBytes = 0x7fff_ffff
-
 /** A segment in the making, in files with the suffix `.cleaned`. All of it may be given up at any time. */
 export class CompactedSegment {
   readonly segment: Segment
@@ -32,11 +29,6 @@ export class CompactedSegment {
 
   get sizeBytes(): number {
     return this.segment.sizeBytes
-  }
-
-  /** Whether so many bytes more fit. */
-  hasRoomFor(byteLength: number): boolean {
-    return this.segment.sizeBytes + byteLength <= maxSegmentBytes
   }
 
   /** Whole batches, and the transactions that markers among them aborted. The bytes are the caller's again when it resolves. */

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DiskError } from '../../io/disk.ts'
 import { buildMarkerBatch } from '../../records/control.ts'
-import { type Host, onHost, tryAppend, written } from '../fixture.test.ts'
+import { onHost, tryAppend, written } from '../fixture.test.ts'
 import type { SegmentedLog } from '../segmented-log.ts'
-import { compact, put, roll, textOf } from './compaction-fixture.test.ts'
-import { Compactor } from './compactor.ts'
+import { compact, compactorOf, defaultSettings, put, roll, textOf } from './compaction-fixture.test.ts'
 
 const config = { isCompacted: true, isDeleted: false, fileDeleteDelayMs: 50 }
 const producer = { producerId: 7, producerEpoch: 0 }
@@ -137,7 +136,7 @@ test('a swap that cannot be completed does not keep the broker from shutting dow
       kind === 'rename' && !/cleaned|swap|tmp/.test(path)
         ? new DiskError('noSpace', kind, path)
         : decide(kind, path, random)
-    const compactor = compactorOf(host, log)
+    const { compactor } = compactorOf(host, () => ({ ...defaultSettings, backoffMs: 10 }))
     compactor.start()
     await host.world.sleep(3000)
     let isClosed = false
@@ -150,21 +149,4 @@ test('a swap that cannot be completed does not keep the broker from shutting dow
 
 function isEmptiedBelow(log: SegmentedLog, offset: number): boolean {
   return log.inspect().segments.some(({ sizeBytes, baseOffset }) => sizeBytes === 0 && baseOffset < offset)
-}
-
-function compactorOf(host: Host, log: SegmentedLog): Compactor {
-  const sizes = { dedupeBufferBytes: 1 << 20, ioBufferBytes: 4096, maxUncompressedBytes: 1 << 20 }
-  return new Compactor({
-    clock: host.io.clock,
-    compute: host.io.compute,
-    logs: () => [log],
-    listener: { uncleanable() {}, noRoom() {} },
-    settings: () => ({
-      ...sizes,
-      threads: 1,
-      backoffMs: 10,
-      ioMaxBytesPerSecond: Number.POSITIVE_INFINITY,
-      loadFactor: 0.9,
-    }),
-  })
 }

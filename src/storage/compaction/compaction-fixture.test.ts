@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { Compute } from '../../io/compute.ts'
 import { isControlBatch, readBatchSize, readRecordCount } from '../../records/batch.ts'
 import { BatchBuilder, type BatchFields } from '../../records/builder.ts'
 import { OffsetMapMemory } from '../../records/compaction/offset-map-memory.ts'
@@ -6,6 +7,7 @@ import { RecordReader } from '../../records/record.ts'
 import { type Host, readAll, tryAppend, written } from '../fixture.test.ts'
 import type { SegmentedLog } from '../segmented-log.ts'
 import type { CompactionTools, PassResult } from './compaction-pass.ts'
+import { type CompactionListener, Compactor, type CompactorSettings } from './compactor.ts'
 import { IoThrottle } from './io-throttle.ts'
 
 /** A record as tests write and read it; a value of null is a tombstone. */
@@ -48,6 +50,7 @@ export function toolsOf(host: Host, tools: Partial<CompactionTools> = {}): Compa
     mapBytes: 1024 * 1024,
     loadFactor: 0.9,
     maxUncompressedBytes: 1024 * 1024,
+    maxSegmentBytes: 0x7fff_ffff,
     ...tools,
   }
 }
@@ -92,4 +95,50 @@ export function filesOf(host: Host, log: SegmentedLog): string[] {
     .filter(name => /^\d{20}\./.test(name))
     .map(name => name.replace(/^0+(?=\d)/, ''))
     .sort()
+}
+
+export const defaultSettings: CompactorSettings = {
+  threads: 1,
+  backoffMs: 100,
+  ioMaxBytesPerSecond: Number.POSITIVE_INFINITY,
+  dedupeBufferBytes: 8 * 1024 * 1024,
+  ioBufferBytes: 64 * 1024,
+  loadFactor: 0.9,
+  maxUncompressedBytes: 1024 * 1024,
+}
+
+export class Told implements CompactionListener {
+  readonly lines: string[] = []
+
+  uncleanable(
+    { partition }: SegmentedLog,
+    { path, position, reason }: { path: string; position: number; reason: string },
+  ) {
+    this.lines.push(`${partition} ${path} at ${position}: ${reason}`)
+  }
+
+  noRoom({ partition }: SegmentedLog): void {
+    this.lines.push(`${partition} has no room`)
+  }
+
+  delayed({ partition }: SegmentedLog, reason: string): void {
+    this.lines.push(`${partition} is delayed: ${reason}`)
+  }
+}
+
+export function compactorOf(
+  host: Host,
+  settings: () => CompactorSettings = () => defaultSettings,
+  compute: Compute = host.io.compute,
+) {
+  const told = new Told()
+  const { clock } = host.io
+  const compactor = new Compactor({ clock, compute, logs: () => host.directories.logs, settings, listener: told })
+  return { compactor, told }
+}
+
+/** Records of four keys, and the segment with them ends. */
+export async function dirty(host: Host, log: SegmentedLog, records = 20): Promise<void> {
+  for (let index = 0; index < records; index++) put(log, [[`key-${index % 4}`, String(index)]])
+  await roll(host, log)
 }

@@ -4,6 +4,7 @@ import type { Compute } from '../../io/compute.ts'
 import { DiskError } from '../../io/disk.ts'
 import {
   encodeActiveProducers,
+  type FailedJob,
   type FilterBatchesResult,
   type IndexKeysResult,
   type OffsetRange,
@@ -33,6 +34,8 @@ export interface CompactionTools {
   /** `log.cleaner.io.buffer.load.factor`. */
   readonly loadFactor: number
   readonly maxUncompressedBytes: number
+  /** What a segment may hold: positions in its index are not larger. */
+  readonly maxSegmentBytes: number
 }
 
 /** What a pass is to do. */
@@ -64,10 +67,19 @@ export type PassResult =
   | { readonly type: 'stopped'; readonly reason: string }
   /** There is no room for the new segment beside the old ones. */
   | { readonly type: 'noRoom'; readonly neededBytes: number }
+  /** Nothing is wrong with the log: it may go better the next time. */
+  | { readonly type: 'delayed'; readonly reason: string }
   /** It would fail again. */
   | { readonly type: 'damaged'; readonly path: string; readonly position: number; readonly reason: string }
 
-type Interruption = Exclude<PassResult, { type: 'compacted' }>
+export type FailedPass = Exclude<PassResult, { type: 'compacted' }>
+
+/** How a pass ends; where the thread that works has ended, the batch that it worked on may have been the reason. */
+export type PassEnd =
+  | PassResult
+  | { readonly type: 'threadGone'; readonly path: string; readonly position: number; readonly reason: string }
+
+type Interruption = Exclude<PassEnd, { type: 'compacted' }>
 
 /** Room that must be left beside a new segment. */
 const spareBytes = 16 * 1024 * 1024
@@ -115,9 +127,9 @@ export class CompactionPass {
   }
 
   /** Rejects with `DiskError`. */
-  async run(): Promise<PassResult> {
+  async run(): Promise<PassEnd> {
     try {
-      return (await this.#index()) ?? (await this.#filter()) ?? (await this.#finish())
+      return (await this.#findRoom()) ?? (await this.#index()) ?? (await this.#filter()) ?? (await this.#finish())
     } finally {
       this.#tools.maps.giveBack(this.#map)
     }
@@ -132,6 +144,18 @@ export class CompactionPass {
     const map = this.#tools.maps.take(bytes)
     clearOffsetMap(map, { bytes, loadFactor, seed: [word(), word(), word(), word()] })
     return map
+  }
+
+  /** Before there is any work to do in vain. */
+  async #findRoom(): Promise<Interruption | undefined> {
+    const groups = this.#range.groupsOf(this.#segmentsBelow(this.#range.firstUncleanableOffset))
+    return await this.#noRoomFor(Math.max(0, ...groups.map(bytesOf)))
+  }
+
+  async #noRoomFor(sizeBytes: number): Promise<Interruption | undefined> {
+    const neededBytes = sizeBytes + spareBytes
+    const freeBytes = await this.#state.context.disk.freeBytes(this.#state.home.path)
+    return freeBytes < neededBytes ? { type: 'noRoom', neededBytes } : undefined
   }
 
   async #index(): Promise<Interruption | undefined> {
@@ -183,8 +207,9 @@ export class CompactionPass {
     const activeProducers = this.#activeProducers()
     const legacyHorizonMs = this.#legacyHorizonMs()
     const { wallMs } = this.#state.context.clock.now()
+    const how = { activeProducers, legacyHorizonMs, wallMs, setsNoHorizons: false }
     for (const group of this.#range.groupsOf(this.#segmentsBelow(this.#mapEndOffset))) {
-      const interruption = await this.#compactGroup(group, { activeProducers, legacyHorizonMs, wallMs })
+      const interruption = await this.#compactGroup(group, how)
       if (interruption !== undefined) return interruption
     }
     return undefined
@@ -202,25 +227,42 @@ export class CompactionPass {
     return { type: 'compacted', stats: { endOffset: this.#mapEndOffset, ...this.#sums, mapUtilization, durationMs } }
   }
 
-  /** Retention may take the first segments of a group meanwhile: then the others are done anew. */
+  /**
+   * Retention may take the first segments of a group meanwhile: then the others are done anew. Delete horizons, and a codec of
+   * another library, may make of a large group more than a segment holds: then its segments stay apart.
+   */
   async #compactGroup(group: readonly Segment[], how: FilterOptions): Promise<Interruption | undefined> {
     const transactions = this.#transactions
     for (;;) {
       const segments = group.filter(segment => !segment.isGone)
       if (segments.length === 0) return undefined
       const done = await this.#compactSegments(segments, how)
-      if (done !== 'again') return done
+      if (done !== 'again' && done !== 'tooLarge') return done
       this.#transactions = transactions
+      if (done === 'again') continue
+      const [segment, ...others] = segments
+      if (others.length === 0) return await this.#compactTooLarge(segment, how)
+      for (const one of segments) {
+        const interruption = await this.#compactGroup([one], how)
+        if (interruption !== undefined) return interruption
+      }
+      return undefined
     }
+  }
+
+  /** What horizons would make larger than a segment may be gets none in this pass, so its tombstones stay longer. */
+  async #compactTooLarge(segment: Segment, how: FilterOptions): Promise<Interruption | undefined> {
+    if (!how.setsNoHorizons) return await this.#compactGroup([segment], { ...how, setsNoHorizons: true })
+    const reason = 'what is left of it is larger than a segment can be'
+    return { type: 'damaged', path: segment.filePath, position: 0, reason }
   }
 
   async #compactSegments(
     segments: readonly Segment[],
     how: FilterOptions,
-  ): Promise<Interruption | 'again' | undefined> {
-    const neededBytes = segments.reduce((sum, segment) => sum + segment.sizeBytes, 0) + spareBytes
-    if ((await this.#state.context.disk.freeBytes(this.#state.home.path)) < neededBytes)
-      return { type: 'noRoom', neededBytes }
+  ): Promise<Interruption | 'again' | 'tooLarge' | undefined> {
+    const noRoom = await this.#noRoomFor(bytesOf(segments))
+    if (noRoom !== undefined) return noRoom
     const reason = this.#whyStopped()
     if (reason !== undefined) return { type: 'stopped', reason }
     await this.#tellOfGaps()
@@ -231,6 +273,7 @@ export class CompactionPass {
       for (const [index, segment] of segments.entries()) {
         const before = made.sizeBytes
         const interruption = await this.#filterSegment(segment, made, how)
+        if (interruption === 'tooLarge') return interruption
         if (interruption !== undefined) return this.#unlessGone(segments, interruption)
         if (made.sizeBytes > before) lastUsed = index
       }
@@ -243,7 +286,7 @@ export class CompactionPass {
     } catch (error) {
       assert(error instanceof DiskError, 'a disk rejects with disk errors only')
       if (segments.some(segment => segment.isGone)) return 'again'
-      if (error.code === 'noSpace') return { type: 'noRoom', neededBytes }
+      if (error.code === 'noSpace') return { type: 'noRoom', neededBytes: bytesOf(segments) + spareBytes }
       throw error
     } finally {
       if (!isTaken) await made.discard()
@@ -278,13 +321,14 @@ export class CompactionPass {
   async #filterSegment(
     segment: Segment,
     made: CompactedSegment,
-    { activeProducers, legacyHorizonMs, wallMs }: FilterOptions,
-  ): Promise<Interruption | undefined> {
-    const { compute, maxUncompressedBytes, ioBufferBytes } = this.#tools
+    { activeProducers, legacyHorizonMs, wallMs, setsNoHorizons }: FilterOptions,
+  ): Promise<Interruption | 'tooLarge' | undefined> {
+    const { compute, maxUncompressedBytes, ioBufferBytes, maxSegmentBytes } = this.#tools
     const { deleteRetentionMs } = this.#state.config
     this.#transactions = withAborted(this.#transactions, await this.#abortedIn(segment.baseOffset, segment.nextOffset))
     const dropsLegacyTombstones = this.#modifiedWallMs(segment) <= legacyHorizonMs
-    return this.#eachChunk(segment, async ({ batches, followingBytes, offsets }) => {
+    let isTooLarge = false
+    const interruption = await this.#eachChunk(segment, async ({ batches, followingBytes, offsets }) => {
       const result = await compute.filterBatches({
         type: 'filterBatches',
         map: this.#map,
@@ -299,6 +343,7 @@ export class CompactionPass {
         activeProducers,
         wallMs,
         deleteRetentionMs,
+        setsNoHorizons,
         dropsLegacyTombstones,
       })
       this.#output = undefined
@@ -310,13 +355,14 @@ export class CompactionPass {
       sums.readRecords += result.readRecords
       sums.keptRecords += result.keptRecords
       sums.keylessRecords += result.keylessRecords
-      if (!made.hasRoomFor(result.output.length))
-        return { type: 'failed', reason: 'the new segment is larger than a segment can be' }
+      isTooLarge = made.sizeBytes + result.output.length > maxSegmentBytes
+      if (isTooLarge) return 'enough'
       await made.append(result.output, result.abortedTransactions)
       await this.#rest(result.output.length)
       this.#output = wholeMemory(result.output)
       return result
     })
+    return isTooLarge ? 'tooLarge' : interruption
   }
 
   /** Shows the batches of a segment to a job, chunk after chunk. */
@@ -338,7 +384,7 @@ export class CompactionPass {
       const length = chunk.batches.length
       const result = await act({ ...chunk, offsets: { from: nextOffset, to: segment.nextOffset } })
       if (result === 'enough') return undefined
-      if (result.type === 'failed') return this.#jobFailed(segment, position, result.reason)
+      if (result.type === 'failed') return this.#jobFailed(segment, position, result)
       this.#chunks.giveBack(result.batches)
       if (result.type === 'damaged') return this.#damaged(segment, position + result.at, result.reason)
       position += result.consumedBytes
@@ -355,10 +401,10 @@ export class CompactionPass {
   }
 
   /** The thread that works may have been ended, as all else. */
-  #jobFailed(segment: Segment, position: number, reason: string): Interruption {
+  #jobFailed(segment: Segment, position: number, { reason, isThreadGone }: FailedJob): Interruption {
     const stopped = this.#whyStopped()
     if (stopped !== undefined) return { type: 'stopped', reason: stopped }
-    return { type: 'damaged', path: segment.filePath, position, reason }
+    return { type: isThreadGone ? 'threadGone' : 'damaged', path: segment.filePath, position, reason }
   }
 
   #damaged(segment: Segment, position: number, reason: string): Interruption {
@@ -378,15 +424,11 @@ export class CompactionPass {
   }
 
   async #rest(byteLength: number): Promise<void> {
-    const restMs = this.#tools.throttle.take(byteLength)
-    if (restMs <= 0 || this.#whyStopped() !== undefined) return
-    await new Promise<void>(resolve => {
-      const timer = this.#state.context.clock.after(restMs, resolve)
-      this.#wake = () => {
-        timer.cancel()
-        resolve()
-      }
-    })
+    const rest = this.#tools.throttle.take(byteLength)
+    if (rest === undefined) return
+    this.#wake = rest.end
+    if (this.#whyStopped() !== undefined) rest.end()
+    await rest.over
     this.#wake = undefined
   }
 
@@ -436,4 +478,9 @@ interface FilterOptions {
   readonly legacyHorizonMs: number
   /** Of the whole pass: what gets a horizon in it gets the same. */
   readonly wallMs: number
+  readonly setsNoHorizons: boolean
+}
+
+function bytesOf(segments: readonly Segment[]): number {
+  return segments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
 }

@@ -1,49 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Host, onHost } from '../fixture.test.ts'
-import type { SegmentedLog } from '../segmented-log.ts'
-import { compact, compacted, pairsOf, put, roll, textOf } from './compaction-fixture.test.ts'
-import { Compactor, type CompactorSettings } from './compactor.ts'
+import { onHost } from '../fixture.test.ts'
+import {
+  compact,
+  compacted,
+  compactorOf,
+  defaultSettings as defaults,
+  dirty,
+  pairsOf,
+  put,
+  roll,
+  textOf,
+} from './compaction-fixture.test.ts'
 import { IoThrottle } from './io-throttle.ts'
 
 const config = { isCompacted: true, isDeleted: false, minCleanableDirtyRatio: 0.1, fileDeleteDelayMs: 10 }
-
-const defaults: CompactorSettings = {
-  threads: 1,
-  backoffMs: 100,
-  ioMaxBytesPerSecond: Number.POSITIVE_INFINITY,
-  dedupeBufferBytes: 8 * 1024 * 1024,
-  ioBufferBytes: 64 * 1024,
-  loadFactor: 0.9,
-  maxUncompressedBytes: 1024 * 1024,
-}
-
-class Told {
-  readonly lines: string[] = []
-
-  uncleanable(
-    { partition }: SegmentedLog,
-    { path, position, reason }: { path: string; position: number; reason: string },
-  ) {
-    this.lines.push(`${partition} ${path} at ${position}: ${reason}`)
-  }
-
-  noRoom({ partition }: SegmentedLog): void {
-    this.lines.push(`${partition} has no room`)
-  }
-}
-
-function compactorOf(host: Host, settings: () => CompactorSettings = () => defaults) {
-  const told = new Told()
-  const { clock, compute } = host.io
-  const compactor = new Compactor({ clock, compute, logs: () => host.directories.logs, settings, listener: told })
-  return { compactor, told }
-}
-
-async function dirty(host: Host, log: SegmentedLog, records = 20): Promise<void> {
-  for (let index = 0; index < records; index++) put(log, [[`key-${index % 4}`, String(index)]])
-  await roll(host, log)
-}
 
 test('a map that is full ends the pass, and the next one goes on from there', () =>
   onHost({ config: { ...config, segmentBytes: 2000 } }, async host => {

@@ -5,7 +5,7 @@ import type { Compute } from '../../io/compute.ts'
 import { DiskError } from '../../io/disk.ts'
 import { OffsetMapMemory } from '../../records/compaction/offset-map-memory.ts'
 import type { SegmentedLog } from '../segmented-log.ts'
-import type { CompactionTools, PassResult, PassStats } from './compaction-pass.ts'
+import type { CompactionTools, FailedPass, PassStats } from './compaction-pass.ts'
 import { IoThrottle } from './io-throttle.ts'
 
 /** The settings that hold at this moment. */
@@ -30,8 +30,10 @@ export interface CompactorSettings {
 export interface CompactionListener {
   /** The log is left alone until it changes or the broker starts anew. */
   uncleanable(log: SegmentedLog, damage: { path: string; position: number; reason: string }): void
-  /** There is no room for a new segment beside the old ones; it is tried again. */
+  /** There is no room for a new segment beside the old ones; it is tried again. Told once, until a pass has come through. */
   noRoom(log: SegmentedLog, neededBytes: number): void
+  /** Something else was in the way; it is tried again. Told once, too. */
+  delayed(log: SegmentedLog, reason: string): void
 }
 
 export interface CompactorOptions {
@@ -57,6 +59,15 @@ export interface CompactorFigures {
   readonly maxOverdueMs: number
 }
 
+interface WaitingLog {
+  /** Those that failed since the last pass that came through; a pass that was stopped says nothing. */
+  readonly attempts: number
+  /** What came of the last of them. */
+  readonly told: FailedPass['type'] | undefined
+  /** Monotonic. */
+  readonly notBeforeMs: number
+}
+
 interface LogInNeed {
   readonly log: SegmentedLog
   readonly need: CompactionNeed
@@ -67,6 +78,10 @@ const minIoBufferBytes = 4096
 const maxMapBytes = 0x7fff_ffff
 const minMapBytes = 1024 * 1024
 const minLoadFactor = 0.01
+/** Positions in an index are int32. */
+const maxSegmentBytes = 0x7fff_ffff
+/** Passes over a log that do not come through follow one another ever later, up to this many times the backoff. */
+const maxBackoffs = 16
 /** A look at many logs lets others run after this long. */
 const yieldAfterMs = 5
 
@@ -76,11 +91,12 @@ export class Compactor {
   readonly #throttle: IoThrottle
   readonly #maps = new OffsetMapMemory()
   readonly #running = new Set<Promise<void>>()
-  /** Logs whose last pass did not come through, and when to try them again. Monotonic. */
-  readonly #notBefore = new Map<SegmentedLog, number>()
+  /** Logs whose last passes did not come through. */
+  readonly #waiting = new WeakMap<SegmentedLog, WaitingLog>()
   readonly #sums = { passes: 0, readBytes: 0, writtenBytes: 0, durationMs: 0 }
   readonly #latest: PassStats[] = []
-  #isLooking = false
+  /** Set while logs are looked at. */
+  #looking: Promise<void> | undefined
   #mustLookAgain = false
   #timer: Timer | undefined
   #isStarted = false
@@ -113,6 +129,7 @@ export class Compactor {
 
   /** Settings have changed: what they say holds from the next look on, which comes at once. */
   reconfigured(): void {
+    this.#throttle.reconfigured()
     if (this.#isStarted && !this.#isClosed) this.#lookNow()
   }
 
@@ -121,6 +138,7 @@ export class Compactor {
     this.#isClosed = true
     this.#timer?.cancel()
     for (const log of this.#options.logs()) log.compaction.leave()
+    await this.#looking
     await Promise.all(this.#running)
   }
 
@@ -131,13 +149,12 @@ export class Compactor {
   }
 
   #lookNow(): void {
-    if (this.#isLooking) {
+    if (this.#looking !== undefined) {
       this.#mustLookAgain = true
       return
     }
-    this.#isLooking = true
-    void this.#look().finally(() => {
-      this.#isLooking = false
+    this.#looking = this.#look().finally(() => {
+      this.#looking = undefined
       if (this.#isClosed) return
       if (this.#mustLookAgain) {
         this.#mustLookAgain = false
@@ -187,7 +204,7 @@ export class Compactor {
     const { config, compaction, isOffline, directory } = log
     if (!config.isCompacted || isOffline || !directory.isWritable) return false
     if (compaction.isRunning || compaction.isUncleanable) return false
-    const notBeforeMs = this.#notBefore.get(log) ?? 0
+    const notBeforeMs = this.#waiting.get(log)?.notBeforeMs ?? 0
     return this.#options.clock.now().monotonicMs >= notBeforeMs
   }
 
@@ -197,8 +214,7 @@ export class Compactor {
       return await log.compaction.need(wallMs)
     } catch (error) {
       assert(error instanceof DiskError, 'a disk throws disk errors only')
-      if (!log.isOffline) log.directory.readFailed(error)
-      this.#tryLater(log)
+      this.#failed(log, log.compaction.failed(error))
       return undefined
     }
   }
@@ -206,24 +222,25 @@ export class Compactor {
   async #compact(log: SegmentedLog, { overdueMs }: CompactionNeed): Promise<void> {
     const result = await log.compaction.run(this.#tools())
     if (result.type === 'compacted') {
-      this.#notBefore.delete(log)
+      this.#waiting.delete(log)
       this.#note(result.stats)
       this.#maxOverdueMs = overdueMs
     } else this.#failed(log, result)
   }
 
-  #failed(log: SegmentedLog, result: Exclude<PassResult, { type: 'compacted' }>): void {
-    this.#tryLater(log)
-    if (result.type === 'damaged') this.#options.listener.uncleanable(log, result)
-    if (result.type === 'noRoom') this.#options.listener.noRoom(log, result.neededBytes)
-  }
-
-  /** What was deleted meanwhile is forgotten. */
-  #tryLater(log: SegmentedLog): void {
-    const { clock, settings } = this.#options
-    const { monotonicMs } = clock.now()
-    for (const [one, notBeforeMs] of this.#notBefore) if (notBeforeMs < monotonicMs) this.#notBefore.delete(one)
-    this.#notBefore.set(log, monotonicMs + settings().backoffMs)
+  #failed(log: SegmentedLog, result: FailedPass): void {
+    const { clock, settings, listener } = this.#options
+    const { attempts = 0, told } = this.#waiting.get(log) ?? {}
+    const isStopped = result.type === 'stopped'
+    const delayMs = settings().backoffMs * (isStopped ? 1 : Math.min(2 ** attempts, maxBackoffs))
+    const notBeforeMs = clock.now().monotonicMs + delayMs
+    const waiting = isStopped ? { attempts, told } : { attempts: attempts + 1, told: result.type }
+    this.#waiting.set(log, { ...waiting, notBeforeMs })
+    // Whatever was found in one place is found again there.
+    if (result.type === 'damaged') listener.uncleanable(log, result)
+    if (result.type === told) return
+    if (result.type === 'noRoom') listener.noRoom(log, result.neededBytes)
+    if (result.type === 'delayed') listener.delayed(log, result.reason)
   }
 
   #note(stats: PassStats): void {
@@ -247,6 +264,7 @@ export class Compactor {
       mapBytes: Math.min(maxMapBytes, Math.max(minMapBytes, share)),
       loadFactor: Math.min(1, Math.max(minLoadFactor, loadFactor)),
       maxUncompressedBytes,
+      maxSegmentBytes,
     }
   }
 }

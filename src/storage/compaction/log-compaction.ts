@@ -1,5 +1,6 @@
 import { assert } from '../../base/assert.ts'
 import { type CompactedSegment, type CompactionNeed, compactionNeed, groupSegments } from '../../core/log/compaction.ts'
+import { parseSegmentFileName } from '../../core/log/file-names.ts'
 import { DiskError } from '../../io/disk.ts'
 import { batchHeaderBytes } from '../../records/batch.ts'
 import type { LogFlusher } from '../log-flusher.ts'
@@ -8,7 +9,16 @@ import type { LogState, RunningCompaction } from '../log-state.ts'
 import type { Segment } from '../segment.ts'
 import { loadIndexes } from '../segment-indexes.ts'
 import { storedMaxTimestamp } from '../stored-batch.ts'
-import { CompactionPass, type CompactionTools, type PassResult } from './compaction-pass.ts'
+import {
+  CompactionPass,
+  type CompactionTools,
+  type FailedPass,
+  type PassEnd,
+  type PassResult,
+} from './compaction-pass.ts'
+
+/** A log on which the thread that works ends so often, one pass after the other, is the reason for it. */
+const maxThreadEnds = 3
 
 /** Compaction of one log: how dirty it is, and one pass at a time. */
 export class LogCompaction implements RunningCompaction {
@@ -18,6 +28,8 @@ export class LogCompaction implements RunningCompaction {
   readonly #roll: () => void
   /** The log cannot be compacted as it is: how often its segments had changed by then. */
   #uncleanableAt: number | undefined
+  /** Passes of late, one after the other, in which the thread that works has ended. */
+  #threadEnds = 0
   #stopReason: string | undefined
   #pass: CompactionPass | undefined
   #ended: Promise<unknown> = Promise.resolve()
@@ -94,14 +106,28 @@ export class LogCompaction implements RunningCompaction {
       this.#pass = pass
       // Asked for since the plan was made.
       if (this.#stopReason !== undefined) pass.stop(this.#stopReason)
-      const result = await pass.run()
-      if (result.type === 'damaged') this.#uncleanableAt = segments.removals
-      return result
+      return this.#noteEnd(await pass.run())
     } catch (error) {
       assert(error instanceof DiskError, 'a disk throws disk errors only')
       if (error.code === 'notFound' && removals !== segments.removals) return stopped('segments were removed')
-      return this.#failed(error)
+      return this.failed(error)
     }
+  }
+
+  #noteEnd(end: PassEnd): PassResult {
+    if (end.type === 'compacted') this.#threadEnds = 0
+    if (end.type === 'threadGone') {
+      const { path, position, reason } = end
+      return ++this.#threadEnds < maxThreadEnds
+        ? { type: 'delayed', reason }
+        : this.#damaged({ path, position, reason })
+    }
+    return end.type === 'damaged' ? this.#damaged(end) : end
+  }
+
+  #damaged({ path, position, reason }: { path: string; position: number; reason: string }): FailedPass {
+    this.#uncleanableAt = this.#state.segments.removals
+    return { type: 'damaged', path, position, reason }
   }
 
   #plan(tools: CompactionTools): CompactionPass | PassResult {
@@ -114,14 +140,15 @@ export class LogCompaction implements RunningCompaction {
     return new CompactionPass(state, this.#reader, tools, { firstDirtyOffset, firstUncleanableOffset, groupsOf })
   }
 
-  /** A file that cannot be read is as good as damaged. What cannot be written is the directory's fault. */
-  #failed(error: DiskError): PassResult {
+  /**
+   * What an error makes of a pass, or of `need`. A file of the log that cannot be read is as good as damaged, whatever the
+   * reason; one that cannot be opened because too many are open can be later. What cannot be written is the directory's fault.
+   */
+  failed(error: DiskError): FailedPass {
     const state = this.#state
-    const isRead = error.operation === 'read' || error.operation === 'open' || error.operation === 'status'
-    if (state.isUsable && isRead && error.code === 'io') {
-      this.#uncleanableAt = state.segments.removals
-      return { type: 'damaged', path: error.path, position: 0, reason: error.message }
-    }
+    if (!state.isUsable) return stopped(error.message)
+    if (error.code === 'tooManyOpenFiles') return { type: 'delayed', reason: error.message }
+    if (isReadOfSegment(error)) return this.#damaged({ path: error.path, position: 0, reason: error.message })
     state.failed(error)
     return stopped(error.message)
   }
@@ -190,7 +217,14 @@ export class LogCompaction implements RunningCompaction {
   }
 }
 
-function stopped(reason: string): PassResult {
+/** The files that a pass makes have other names. */
+function isReadOfSegment({ operation, path }: DiskError): boolean {
+  const isRead = operation === 'read' || operation === 'open' || operation === 'status'
+  const file = parseSegmentFileName(path.slice(path.lastIndexOf('/') + 1))
+  return isRead && file !== undefined && file.suffix === undefined
+}
+
+function stopped(reason: string): FailedPass {
   return { type: 'stopped', reason }
 }
 
