@@ -8,15 +8,18 @@ import {
   checkTopicConfig,
 } from '../../../config/alter-config.ts'
 import { brokerSetting } from '../../../config/broker-settings.ts'
+import { effectiveTexts } from '../../../config/effective-config.ts'
+import type { StaticTexts } from '../../../config/load-config.ts'
 import { clientMetricsSettings, groupConfigSettings } from '../../../config/resource-settings.ts'
 import type { Setting } from '../../../config/setting.ts'
+import { checkThreadCounts } from '../../../config/thread-counts.ts'
 import { topicSetting } from '../../../config/topic-config.ts'
 import type { AlterableConfig } from '../../../protocol/messages/incremental-alter-configs.ts'
 import { ResourceType } from '../metadata-image.ts'
 import type { KnownRecord, RecordOf } from '../records.ts'
 import { topicNameProblem } from '../topic-name.ts'
 import type { ControllerCommand } from './commands.ts'
-import { type ControllerState, isElrEnabled, textsInForce } from './controller-state.ts'
+import { type ControllerState, configLayers, isElrEnabled, textsInForce } from './controller-state.ts'
 import type { Draft } from './draft.ts'
 import { type ApiError, apiError } from './replies.ts'
 
@@ -179,12 +182,22 @@ function check({ resourceType, resourceName }: Resource, after: Config, state: C
     case ResourceType.topic:
       return checkTopicConfig(after, textsInForce(state))
     case ResourceType.broker:
-      return checkBrokerConfig({ isCluster: resourceName === '', texts: after }, state.options.texts)
+      return (
+        checkBrokerConfig({ isCluster: resourceName === '', texts: after }, state.options.texts) ??
+        checkThreadCounts(textsInForce(state), textsInForceAfter(resourceName, after, state))
+      )
     case ResourceType.group:
       return checkGroupConfig(after, textsInForce(state))
     default:
       return checkClientMetricsConfig(after)
   }
+}
+
+/** What would be in force on this node. Which of the settings of another are can be said there only. */
+function textsInForceAfter(resourceName: string, after: Config, state: ControllerState): StaticTexts {
+  const { texts, dynamic } = configLayers(state)
+  if (resourceName === '') return effectiveTexts(texts, { ...dynamic, cluster: after })
+  return effectiveTexts(texts, resourceName === String(state.options.nodeId) ? { ...dynamic, broker: after } : dynamic)
 }
 
 const minInsync = 'min.insync.replicas'

@@ -241,3 +241,19 @@ test('a level that Kafka had set can be lowered to none', () => {
   assert.deepEqual(update(cluster, 'group.version', 0, 2), done)
   assert.deepEqual([...cluster.image.features().keys()], ['metadata.version'])
 })
+
+test('threads are halved and doubled at most, counted from what is in force on this broker', () => {
+  const cluster = withTopic()
+  const change = (resource: string, value: string | null) =>
+    alter(cluster, brokerType, resource, ['log.cleaner.threads', value, value === null ? remove : set])
+  const refused = (what: string) => [ErrorCode.invalidRequest, `Log cleaner threads cannot be ${what}`]
+  assert.deepEqual(change('', '3'), refused('increased to more than double the current value 1'))
+  assert.deepEqual(cluster.records, [])
+  for (const value of ['2', '4', '8']) assert.deepEqual(change('', value), done)
+  assert.deepEqual(change('', '3'), refused('reduced to less than half the current value 8'))
+  assert.deepEqual(change('', null), refused('reduced to less than half the current value 8'))
+  assert.deepEqual(change('1', '16'), done)
+  assert.deepEqual(change('', '100'), done, 'what is set for the broker hides it')
+  assert.deepEqual(change('1', null), refused('increased to more than double the current value 16'))
+  assert.deepEqual(change('2', '77'), done, 'another broker knows what it has')
+})
