@@ -25,7 +25,8 @@ export function compactionGauges(
 ): CompactionGauges {
   const uncleanable = [...logs].filter(log => log.compaction.isUncleanable && log.config.isCompacted)
   const { latest } = figures
-  const read = latest.reduce((sum, one) => sum + one.indexedBytes + one.filteredBytes, 0)
+  // What was read to index keys does not count, as in Kafka.
+  const read = latest.reduce((sum, one) => sum + one.filteredBytes, 0)
   const written = latest.reduce((sum, one) => sum + one.writtenBytes, 0)
   return {
     uncleanable: directories.map(({ path }) => {

@@ -9,7 +9,12 @@ import {
   type IndexKeysResult,
   type OffsetRange,
 } from '../../records/compaction/contract.ts'
-import { clearOffsetMap, offsetMapBytes, offsetMapUsage } from '../../records/compaction/offset-map.ts'
+import {
+  clearOffsetMap,
+  offsetMapBytes,
+  offsetMapEntryBytes,
+  offsetMapUsage,
+} from '../../records/compaction/offset-map.ts'
 import type { OffsetMapMemory } from '../../records/compaction/offset-map-memory.ts'
 import { noTransactions, type TransactionState, withAborted } from '../../records/compaction/transaction-state.ts'
 import type { LogReader } from '../log-reader.ts'
@@ -56,7 +61,7 @@ export interface PassStats {
   readonly readRecords: number
   readonly keptRecords: number
   readonly keylessRecords: number
-  /** How full the offset map was, from 0 to 1. */
+  /** How much of the memory that a pass may have for its keys was in use, from 0 to 1. */
   readonly mapUtilization: number
   readonly durationMs: number
 }
@@ -221,9 +226,9 @@ export class CompactionPass {
     if (reason !== undefined) return { type: 'stopped', reason }
     state.cleanedOffset = this.#mapEndOffset
     await state.directory.saveCleanedOffsets()
-    const { entries, maxEntries } = offsetMapUsage(this.#map)
+    const { entries } = offsetMapUsage(this.#map)
     const durationMs = state.context.clock.now().monotonicMs - this.#startMs
-    const mapUtilization = entries / maxEntries
+    const mapUtilization = (entries * offsetMapEntryBytes) / this.#tools.mapBytes
     return { type: 'compacted', stats: { endOffset: this.#mapEndOffset, ...this.#sums, mapUtilization, durationMs } }
   }
 
