@@ -344,7 +344,7 @@ export class CompactionPass {
         maxUncompressedBytes,
         output: this.#output ?? Buffer.allocUnsafeSlow(Math.max(ioBufferBytes, 1)),
         mapEndOffset: this.#mapEndOffset,
-        keptEndOffset: this.#range.firstUncleanableOffset,
+        keptEndOffset: this.#keptEndOffset,
         activeProducers,
         wallMs,
         deleteRetentionMs,
@@ -466,6 +466,15 @@ export class CompactionPass {
         return { producerId, producerEpoch, lastDataOffset: last?.lastOffset ?? -1 }
       }),
     )
+  }
+
+  /**
+   * Where the log ends with what is compacted, an empty batch says so: readers that are before it come to the end, and a log
+   * whose last file is lost does not give out offsets twice. Where a batch follows, that one does, as in Kafka.
+   */
+  get #keptEndOffset(): number {
+    const { firstUncleanableOffset } = this.#range
+    return this.#state.highWatermark > firstUncleanableOffset ? -1 : firstUncleanableOffset
   }
 
   #legacyHorizonMs(): number {

@@ -49,7 +49,6 @@ function differences(before: StoredLog, kafka: StoredLog, millrace: StoredLog): 
     kafka: { log: kafka, during },
     millrace: { log: millrace, during },
     deleteRetentionMs: 0,
-    firstUncleanableOffset: undefined,
   })
 }
 

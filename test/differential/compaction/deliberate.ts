@@ -5,19 +5,6 @@ const deliberate: readonly { readonly where?: RegExp; readonly what: RegExp; rea
     reason: 'records that stay are copied as they are; the times they say are the same',
   },
   {
-    what: /^only millrace has the empty end of a pass: /,
-    reason: 'the log does not forget where it ended, also if the segment after it is lost',
-  },
-  {
-    what: /^kafka-dump-log: Found timestamp mismatch in :\/keyless/,
-    reason: 'the same: its time is in the index, and none of its records are left',
-  },
-  {
-    what: /^one fetch from (\d+): \d+\.\.\d+ instead of one fetch from \1: /,
-    where: /keyless/,
-    reason: 'the same: what such a fetch finds first is that end',
-  },
-  {
     what: /^at \d+: -1@-1, which is wrong instead of at \d+: \d+@\d+$/,
     where: /served|millrace on/,
     reason: 'Kafka looks for a time in one segment only: an emptied batch with a later time hides what comes after it',

@@ -106,7 +106,6 @@ async function cleanBoth(place: string, written: string, logs: LogSet, name: str
       kafka: { log: kafka.logs.get(log)!, during: kafka.during },
       millrace: { log: millrace.logs.get(log)!, during: millrace.during },
       deleteRetentionMs: logs.deleteRetentionMs(log),
-      firstUncleanableOffset: expected.get(log),
     })
     report(`${name}, ${log}`, found)
   }
