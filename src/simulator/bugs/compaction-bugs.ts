@@ -30,4 +30,19 @@ export const bugs: readonly PlantedBug[] = [
     replace: 'lastDataOffset: -1',
     why: 'a replay knows less of a producer than the log did (I27)',
   },
+  {
+    name: 'compaction-forgets-tombstone-horizon',
+    file: 'records/compaction/filter-batches.ts',
+    find: 'const keepsTombstones = horizon === undefined || !this.#isOver(horizon)',
+    replace: 'const keepsTombstones = horizon !== undefined && !this.#isOver(horizon)',
+    why: 'the first pass takes a tombstone at once, and a reader that has the record is not told (I55)',
+  },
+  {
+    name: 'compaction-swaps-are-not-synced',
+    file: 'storage/compaction/segment-swap.ts',
+    find: `made.renameToSwap()
+    await disk.syncDirectory(this.#state.home.path)`,
+    replace: 'made.renameToSwap()',
+    why: 'a power cut brings back what readers had found gone, or takes old and new (I54, I1)',
+  },
 ]

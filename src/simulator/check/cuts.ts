@@ -48,6 +48,11 @@ export class Cuts {
     return ranges.some(range => range.from <= offset && offset < range.to)
   }
 
+  isDamagedAbove(topicId: Uuid, partition: number, offset: number): boolean {
+    const ranges = this.#damaged.get(partitionKey(topicId, partition)) ?? []
+    return ranges.some(range => range.from > offset)
+  }
+
   #of(topicId: Uuid, partition: number): readonly Cut[] {
     return this.#cuts.get(partitionKey(topicId, partition)) ?? []
   }

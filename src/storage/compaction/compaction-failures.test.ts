@@ -107,7 +107,7 @@ for (const [what, pathEnd] of [
     }))
 }
 
-for (const operation of ['append', 'sync'] as const) {
+for (const operation of ['open', 'append', 'sync'] as const) {
   test(`an I/O error of a new segment (${operation}) takes the directory offline`, () =>
     onHost({ config }, async host => {
       await twoLogs(host)

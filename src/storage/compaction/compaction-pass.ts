@@ -470,11 +470,13 @@ export class CompactionPass {
 
   /**
    * Where the log ends with what is compacted, an empty batch says so: readers that are before it come to the end, and a log
-   * whose last file is lost does not give out offsets twice. Where a batch follows, that one does, as in Kafka.
+   * whose last file is lost does not give out offsets twice. Where a batch follows, that one does, as in Kafka, if no power cut
+   * can take it.
    */
   get #keptEndOffset(): number {
     const { firstUncleanableOffset } = this.#range
-    return this.#state.highWatermark > firstUncleanableOffset ? -1 : firstUncleanableOffset
+    const { highWatermark, flushedOffset } = this.#state
+    return Math.min(highWatermark, flushedOffset) > firstUncleanableOffset ? -1 : firstUncleanableOffset
   }
 
   #legacyHorizonMs(): number {
