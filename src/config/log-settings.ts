@@ -76,7 +76,7 @@ export const logSettings = {
     default: 1,
     min: 0,
     update: 'cluster-wide',
-    doc: 'How many logs are compacted at a time; 0 is none.',
+    doc: 'How many logs are compacted at a time; 0 is none. A change while it runs halves or doubles it at most.',
   }),
   logCleanerBackoffMs: long('log.cleaner.backoff.ms', {
     default: 15_000,

@@ -50,6 +50,8 @@ export interface CompactionRange {
   readonly firstUncleanableOffset: number
   /** Segments that follow one another become one. */
   readonly groupsOf: (segments: readonly Segment[]) => readonly (readonly Segment[])[]
+  /** No group is larger, as far as is known without asking the disk. */
+  readonly largestGroupBytes: number
 }
 
 export interface PassStats {
@@ -152,9 +154,8 @@ export class CompactionPass {
   }
 
   /** Before there is any work to do in vain. */
-  async #findRoom(): Promise<Interruption | undefined> {
-    const groups = this.#range.groupsOf(this.#segmentsBelow(this.#range.firstUncleanableOffset))
-    return await this.#noRoomFor(Math.max(0, ...groups.map(bytesOf)))
+  #findRoom(): Promise<Interruption | undefined> {
+    return this.#noRoomFor(this.#range.largestGroupBytes)
   }
 
   async #noRoomFor(sizeBytes: number): Promise<Interruption | undefined> {

@@ -137,7 +137,9 @@ export class LogCompaction implements RunningCompaction {
     const { firstDirtyOffset, firstUncleanableOffset } = this.#needNow(state.context.clock.now().wallMs)
     if (firstDirtyOffset >= firstUncleanableOffset) return stopped('nothing is dirty')
     const groupsOf = (segments: readonly Segment[]) => this.#groupsOf(segments, firstUncleanableOffset)
-    return new CompactionPass(state, this.#reader, tools, { firstDirtyOffset, firstUncleanableOffset, groupsOf })
+    const largestGroupBytes = this.#largestGroupBytes(firstUncleanableOffset)
+    const range = { firstDirtyOffset, firstUncleanableOffset, groupsOf, largestGroupBytes }
+    return new CompactionPass(state, this.#reader, tools, range)
   }
 
   /**
@@ -203,6 +205,14 @@ export class LogCompaction implements RunningCompaction {
   async #loadFirstTimestamp(segment: Segment): Promise<void> {
     const header = await this.#state.context.openFiles.use(segment).read(0, batchHeaderBytes)
     if (header.length === batchHeaderBytes) segment.firstTimestamp = storedMaxTimestamp(header, 0)
+  }
+
+  #largestGroupBytes(firstUncleanableOffset: number): number {
+    const { segments, config } = this.#state
+    const old = segments.all.filter(({ baseOffset }) => baseOffset < firstUncleanableOffset)
+    const groups = groupSegments(old.map(factsOf), config, firstUncleanableOffset)
+    const sizes = groups.map(group => group.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0))
+    return sizes.reduce((most, size) => Math.max(most, size), 0)
   }
 
   #groupsOf(segments: readonly Segment[], firstUncleanableOffset: number): (readonly Segment[])[] {
