@@ -75,8 +75,9 @@ class LogCheck {
     let expected = request.offset
     for (const record of answer.records) {
       const place = `${request.topic}-${request.partition} offset ${record.offset}`
-      if (record.offset !== expected && !this.#isGap(topicId, request, { from: expected, to: record.offset }, call)) {
-        this.#violations.add('I40', `a read of ${place} came where offset ${expected} was due (call ${call.id})`)
+      if (record.offset !== expected) {
+        const missing = this.#findMissing(topicId, request, { from: expected, to: record.offset }, call)
+        if (missing !== undefined) this.#readerMisses(topicId, request, { place, missing }, call)
       }
       expected = record.offset + 1
       if (record.offset >= answer.highWatermark) {
@@ -161,23 +162,37 @@ class LogCheck {
     this.#violations.add('I4', `nothing is at offset ${offset} of ${topicId} partition ${partition}`)
   }
 
-  /** What a reader went over is gone for a reason. */
-  #isGap(
+  /** A tombstone that should be there is missing because it went before its time. */
+  #readerMisses(
+    topicId: Uuid | undefined,
+    { partition }: { readonly partition: number },
+    { place, missing }: { readonly place: string; readonly missing: number },
+    call: Call<'poll'>,
+  ): void {
+    const known = topicId === undefined ? [] : this.#known.at(topicId, partition, missing)
+    const isTombstone = known.length > 0 && known.every(record => record.isTombstone)
+    const what = isTombstone ? `the tombstone at ${missing}` : `offset ${missing}`
+    const text = `a read of ${place} came where ${what} was due (call ${call.id})`
+    this.#violations.add(isTombstone ? 'I55' : 'I40', text)
+  }
+
+  /** The first offset of those that a reader went over which is not gone for a reason. */
+  #findMissing(
     topicId: Uuid | undefined,
     { topic, partition }: { readonly topic: string; readonly partition: number },
     { from, to }: { readonly from: number; readonly to: number },
     call: Call<'poll'>,
-  ): boolean {
-    if (to < from) return false
+  ): number | undefined {
+    if (to < from) return from
     // Nobody can say which topic of the name it was.
-    if (topicId === undefined) return this.#known.isCompactedName(topic)
-    if (!this.#known.isCompacted(topicId)) return false
+    if (topicId === undefined) return this.#known.isCompactedName(topic) ? undefined : from
+    if (!this.#known.isCompacted(topicId)) return from
     for (let offset = from; offset < to; offset++) {
       if (this.#cuts.isDamaged(topicId, partition, offset)) continue
       if (this.#cuts.mayHaveTaken(topicId, partition, offset, 0)) continue
-      if (!this.#mayBeCompacted(topicId, partition, offset, call.endedMs)) return false
+      if (!this.#mayBeCompacted(topicId, partition, offset, call.endedMs)) return offset
     }
-    return true
+    return undefined
   }
 
   /**
