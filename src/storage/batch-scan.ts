@@ -2,8 +2,10 @@ import type { DiskFile } from '../io/disk.ts'
 import { batchHeaderBytes, batchSizeAt, corrupt, readBatchSize, truncated } from '../records/batch.ts'
 import {
   type BatchPlace,
+  contradiction,
   findBatchProblem,
   isEpochContradicted,
+  isOffsetContradicted,
   storedLastOffset,
   storedLeaderEpoch,
 } from './stored-batch.ts'
@@ -36,8 +38,10 @@ export async function scanBatches(file: DiskFile, range: ScanRange, visit: Batch
   let { position, place } = range
   let windowBytes = scanWindowBytes
   while (position < range.end) {
-    const bytes = await file.read(position, Math.min(windowBytes, range.end - position))
-    const step = scanWindow(bytes, position, place, visit)
+    const wantedBytes = Math.min(windowBytes, range.end - position)
+    const bytes = await file.read(position, wantedBytes)
+    const restBytes = bytes.length < wantedBytes ? bytes.length : range.end - position
+    const step = scanWindow(bytes, { position, restBytes }, place, visit)
     position += step.length
     place = step.place
     if (step.isOver) return { position, place, problem: step.problem }
@@ -45,11 +49,10 @@ export async function scanBatches(file: DiskFile, range: ScanRange, visit: Batch
       windowBytes = scanWindowBytes
       continue
     }
-    // The first batch of the window is not whole: it is larger than the window, or cut off.
-    const needed = bytes.length < batchHeaderBytes ? Number.POSITIVE_INFINITY : readBatchSize(bytes, 0)
-    if (position + needed > range.end || needed <= bytes.length)
+    // The first batch of the window, or what it takes to judge it, is not whole: it is larger than the window, or cut off.
+    if (step.needed > restBytes || step.needed <= bytes.length)
       return { position, place, problem: 'the batch is cut off' }
-    windowBytes = needed
+    windowBytes = step.needed
   }
   return { position, place, problem: undefined }
 }
@@ -57,26 +60,55 @@ export async function scanBatches(file: DiskFile, range: ScanRange, visit: Batch
 interface WindowStep {
   /** Bytes of valid batches. */
   readonly length: number
+  /** Bytes from there on that have to be at hand for the next one. */
+  readonly needed: number
   readonly place: BatchPlace
   readonly problem: string | undefined
   readonly isOver: boolean
 }
 
-function scanWindow(bytes: Buffer, position: number, first: BatchPlace, visit: BatchVisitor): WindowStep {
+function scanWindow(
+  bytes: Buffer,
+  { position, restBytes }: { readonly position: number; readonly restBytes: number },
+  first: BatchPlace,
+  visit: BatchVisitor,
+): WindowStep {
   let place = first
   let at = 0
   for (;;) {
     const size = batchSizeAt(bytes, at)
-    if (size === truncated) return { length: at, place, problem: undefined, isOver: false }
-    let problem = size === corrupt ? 'there is no batch here' : findBatchProblem(bytes, at, size, place)
-    if (problem === undefined && isEpochContradicted(bytes, at, size, place))
-      problem = 'the next batch is of an older epoch'
-    if (problem !== undefined) return { length: at, place, problem, isOver: true }
+    if (size === truncated) return unfinished(at, place, wholeSize(bytes, at))
+    const problem =
+      size === corrupt ? 'there is no batch here' : problemOf(bytes, at, { size, restBytes: restBytes - at, place })
+    if (typeof problem === 'number') return unfinished(at, place, problem)
+    if (problem !== undefined) return { length: at, needed: 0, place, problem, isOver: true }
     const isOver = visit(bytes, at, position + at, size) === 'stop'
     place = placeAfter(bytes, at, place)
     at += size
-    if (isOver) return { length: at, place, problem: undefined, isOver }
+    if (isOver) return { length: at, needed: 0, place, problem: undefined, isOver }
   }
+}
+
+function unfinished(length: number, place: BatchPlace, needed: number): WindowStep {
+  return { length, needed, place, problem: undefined, isOver: false }
+}
+
+function wholeSize(bytes: Buffer, at: number): number {
+  return bytes.length - at < batchHeaderBytes ? Number.POSITIVE_INFINITY : readBatchSize(bytes, at)
+}
+
+/** Why the whole batch does not belong here. A number: so many bytes from `at` on are needed to tell. */
+export function problemOf(
+  bytes: Buffer,
+  at: number,
+  { size, restBytes, place }: { readonly size: number; readonly restBytes: number; readonly place: BatchPlace },
+): string | number | undefined {
+  const problem = findBatchProblem(bytes, at, size, place)
+  if (problem !== undefined) return problem
+  const isFalse = isOffsetContradicted(bytes, at, { size, restBytes, place })
+  if (typeof isFalse === 'number') return isFalse
+  if (isFalse) return contradiction(bytes, at, at + size)
+  return isEpochContradicted(bytes, at, size, place) ? 'the next batch is of an older epoch' : undefined
 }
 
 /** Where the batch belongs that follows the one at `at`. */
@@ -84,5 +116,5 @@ export function placeAfter(bytes: Buffer, at: number, place: BatchPlace): BatchP
   const { to, isContiguous, epochs, areEpochsComplete } = place
   const from = storedLastOffset(bytes, at) + 1
   const minLeaderEpoch = Math.max(place.minLeaderEpoch, storedLeaderEpoch(bytes, at))
-  return { from, to, isContiguous, minLeaderEpoch, epochs, areEpochsComplete }
+  return { from, isAfterKnown: true, to, isContiguous, minLeaderEpoch, epochs, areEpochsComplete }
 }

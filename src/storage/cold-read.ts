@@ -9,9 +9,9 @@ import {
   readBatchSize,
   truncated,
 } from '../records/batch.ts'
-import { placeAfter } from './batch-scan.ts'
+import { placeAfter, problemOf } from './batch-scan.ts'
 import type { Segment } from './segment.ts'
-import { type BatchPlace, findBatchProblem, storedLastOffset } from './stored-batch.ts'
+import { type BatchPlace, storedLastOffset } from './stored-batch.ts'
 
 /** Bytes that are read and checked at once, when the first batch is not larger. */
 export const coldReadBytes = 1024 * 1024
@@ -46,7 +46,7 @@ const noBytes = Buffer.alloc(0)
  */
 export async function readCold(cold: ColdRequest): Promise<ColdRead> {
   const { segment, file, request, limitOffset, from } = cold
-  const { isContiguous, ...first } = segment.placeOfFirst()
+  const first = segment.placeOfFirst()
   let { position } = from
   let wanted = coldReadBytes
   let checkedBytes = 0
@@ -55,13 +55,13 @@ export async function readCold(cold: ColdRequest): Promise<ColdRead> {
     ...first,
     to: segment.nextOffset,
     from: from.expectedOffset ?? first.from,
-    isContiguous: isContiguous && from.expectedOffset !== undefined,
+    isAfterKnown: from.expectedOffset !== undefined,
   }
   for (;;) {
     const end = segment.writtenBytes
     if (position >= end) return { type: 'beyond', checkedBytes }
     const bytes = await file.read(position, Math.min(wanted, end - position))
-    const walk = walkCold(bytes, place, request, { limitOffset, isContiguous })
+    const walk = walkCold(bytes, place, request, { limitOffset, restBytes: end - position })
     segment.verified.add(position, position + walk.checked)
     checkedBytes += walk.checked
     if (walk.length > 0 || walk.isOver) {
@@ -79,7 +79,7 @@ export async function readCold(cold: ColdRequest): Promise<ColdRead> {
     const next = await afterDamage(cold, at)
     if (next === undefined) return { type: 'damaged', position: at, reason: problem, checkedBytes }
     position = next
-    place = { ...place, from: segment.baseOffset, isContiguous: false }
+    place = { ...place, from: segment.baseOffset, isAfterKnown: false }
   }
 }
 
@@ -105,7 +105,7 @@ interface ColdWalk {
   readonly length: number
   /** The offset after the answer. */
   readonly nextOffset: number
-  /** Bytes of the first batch that was not whole. */
+  /** Bytes of the first batch that was not whole, or of what it takes to judge it. */
   readonly needed: number
   /** Of the batch that comes next. */
   readonly place: BatchPlace
@@ -119,7 +119,7 @@ function walkCold(
   bytes: Buffer,
   first: BatchPlace,
   { offset, maxBytes, minOneBatch }: ReadRequest,
-  { limitOffset, isContiguous }: { limitOffset: number; isContiguous: boolean },
+  { limitOffset, restBytes }: { limitOffset: number; restBytes: number },
 ): ColdWalk {
   const walk = { checked: 0, start: 0, length: 0, nextOffset: 0, needed: 0, place: first, isOver: false }
   while (!walk.isOver) {
@@ -129,12 +129,14 @@ function walkCold(
       const needed = bytes.length - at >= batchPrefixBytes ? readBatchSize(bytes, at) : batchHeaderBytes
       return { ...walk, needed, problem: undefined }
     }
-    const problem = size === corrupt ? 'there is no batch here' : findBatchProblem(bytes, at, size, walk.place)
+    const question = { size, restBytes: restBytes - at, place: walk.place }
+    const problem = size === corrupt ? 'there is no batch here' : problemOf(bytes, at, question)
+    if (typeof problem === 'number') return { ...walk, needed: problem, problem: undefined }
     if (problem !== undefined) return { ...walk, problem }
     const lastOffset = storedLastOffset(bytes, at)
     walk.isOver = lastOffset >= limitOffset
     walk.checked += size
-    walk.place = { ...placeAfter(bytes, at, walk.place), isContiguous }
+    walk.place = placeAfter(bytes, at, walk.place)
     if (walk.isOver || lastOffset < offset) continue
     const isFirst = walk.length === 0
     if (isFirst) walk.start = at

@@ -185,6 +185,7 @@ class DirectoryLoader implements LoadedDirectory {
       path,
       config: this.#options.configOf(topic),
       isPageCacheKept: this.#isPageCacheKept,
+      isContiguous: false,
       ...this.#saidOf(name),
       damageFound: damage => this.#context.faults.damaged(damage),
       progress: bytes => {

@@ -9,7 +9,7 @@ import type {
   ReserveRequest,
 } from '../core/log/partition-log.ts'
 import { encodeProducerSnapshot } from '../core/log/producer-snapshot.ts'
-import { mustRoll } from '../core/log/segment-rolling.ts'
+import { maxRelativeOffset, mustRoll } from '../core/log/segment-rolling.ts'
 import { DiskError } from '../io/disk.ts'
 import {
   batchHeaderBytes,
@@ -68,7 +68,7 @@ export class LogAppender {
       if (this.#mustRollBefore(batches, at, at - start)) {
         this.#take(batches, start, at)
         start = at
-        this.#roll(this.#state.nextOffset)
+        this.#roll(this.#beginningOf(batches, at))
       }
       at += size
     }
@@ -165,6 +165,12 @@ export class LogAppender {
 
   #rollBefore(bytes: Buffer, at: number): void {
     if (this.#mustRollBefore(bytes, at, 0)) this.#roll(this.#state.nextOffset)
+  }
+
+  /** The new segment begins where the log ends; with the batch, where that is too far away to be in an index. */
+  #beginningOf(bytes: Buffer, at: number): number {
+    const { nextOffset } = this.#state
+    return storedLastOffset(bytes, at) - nextOffset > maxRelativeOffset ? readBaseOffset(bytes, at) : nextOffset
   }
 
   /** `untaken` bytes go to the active segment before the batch. */

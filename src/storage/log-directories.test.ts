@@ -330,7 +330,7 @@ test('damage that a scrub finds is told and no longer served', () =>
     const batches = await readAll(log)
     const position = batches[0]!.length * 3 + 70
     host.node.disk.flip('data/topic-0/00000000000000000000.log', position, 1)
-    let cursor: { baseOffset: number; position: number } | undefined
+    let cursor: Awaited<ReturnType<typeof log.scrub>>['next']
     let bytes = 0
     do {
       const step = await log.scrub(cursor, 1000)

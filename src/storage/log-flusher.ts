@@ -212,8 +212,10 @@ export class LogFlusher {
     const { disk, indexCache } = this.#state.context
     const next = this.#state.segments.after(segment) as Segment
     const snapshot = next.pathOf('snapshot')
-    // A clean shutdown may have left it here. It says that the index files are whole, and now they are written again.
-    if (next.snapshotBefore !== undefined && disk.status(snapshot) !== undefined) {
+    // A clean shutdown may have left it here: then nothing but the snapshot says that the index files, which are now written
+    // again, are whole. Elsewhere it stays, since it says that the batches are synced, and a gap behind them is no damage.
+    const isTrusted = this.#state.recoveryPoint >= next.baseOffset
+    if (isTrusted && next.snapshotBefore !== undefined && disk.status(snapshot) !== undefined) {
       await disk.remove(snapshot)
       await disk.syncDirectory(this.#state.home.path)
     }

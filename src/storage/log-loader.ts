@@ -46,6 +46,8 @@ export interface LoadRequest {
   /** The checkpoint does say where the log starts. */
   readonly isLogStartKnown: boolean
   readonly highWatermark: number
+  /** No offset is ever left out. */
+  readonly isContiguous: boolean
   /** Below it the log was compacted, also if the topic is not compacted any more; undefined when it never was. */
   readonly cleanedOffset: number | undefined
   /** How a clean shutdown of Millrace left the log; undefined after one of Kafka. */
@@ -89,7 +91,7 @@ export function newLog(
     hasNamesake,
   }: Pick<LoadRequest, 'topicId' | 'topic' | 'partition' | 'path' | 'config' | 'hasNamesake'>,
 ): LoadedLog {
-  const home: LogHome = homeOf(path, config, undefined)
+  const home: LogHome = homeOf(path, config, false)
   const { wallMs } = context.clock.now()
   const segment = new Segment(home, 0, { createdWallMs: wallMs, jitterMs: 0, isOnDisk: true })
   segment.indexes = new SegmentIndexes()
@@ -108,21 +110,13 @@ export function newLog(
     cleanedOffset: undefined,
     isSettled: false,
     hasNamesake,
+    missingSegments: [],
   }
 }
 
-function homeOf(path: string, config: LogConfig, cleanedOffset: number | undefined): LogHome {
-  // Also above the point where the last pass ended there may be gaps: of a pass that did not end, or whose map was full.
-  const gapsBelow = config.isCompacted || cleanedOffset !== undefined ? Number.POSITIVE_INFINITY : 0
-  const { indexIntervalBytes } = config
-  return {
-    path,
-    indexIntervalBytes,
-    gapsBelow,
-    epochs: undefined,
-    areEpochsComplete: false,
-    requestFlush: () => undefined,
-  }
+function homeOf(path: string, { indexIntervalBytes }: LogConfig, isContiguous: boolean): LogHome {
+  const requestFlush = () => undefined
+  return { path, indexIntervalBytes, isContiguous, epochs: undefined, areEpochsComplete: false, requestFlush }
 }
 
 /** The topic id that a partition's directory says; undefined when it says none. Throws `DiskError`. */
@@ -134,7 +128,7 @@ export function readTopicId(context: StorageContext, path: string): Uuid | undef
 /** Reads a log from its files. After a clean shutdown no batch is read. Rejects with `DiskError`. */
 export async function loadLog(context: StorageContext, request: LoadRequest): Promise<LoadedLog> {
   const { path, config } = request
-  const home: LogHome = homeOf(path, config, request.cleanedOffset)
+  const home: LogHome = homeOf(path, config, request.isContiguous)
   const plan = await completeOperations(context, path)
   const segments = listSegments(context, home, plan, request.logStartOffset)
   const producers = new ProducerStates()
@@ -148,6 +142,7 @@ export async function loadLog(context: StorageContext, request: LoadRequest): Pr
   if (segments.active.nextOffset < request.logStartOffset) await beginAnew(context, home, log, request.logStartOffset)
   for (const segment of segments.all) context.openFiles.close(segment)
   tellMissingStart(segments, request)
+  tellMissing(plan, request)
   const logEndOffset = segments.active.nextOffset
   const logStartOffset = Math.min(Math.max(request.logStartOffset, segments.first.baseOffset), logEndOffset)
   log.epochs.truncateFromStart(logStartOffset)
@@ -164,6 +159,7 @@ export async function loadLog(context: StorageContext, request: LoadRequest): Pr
     cleanedOffset: request.cleanedOffset === undefined ? undefined : Math.min(request.cleanedOffset, logEndOffset),
     isSettled: isKnown,
     hasNamesake: request.hasNamesake,
+    missingSegments: plan.missing,
   }
 }
 
@@ -172,6 +168,15 @@ function tellMissingStart({ first }: SegmentList, { isLogStartKnown, logStartOff
   if (!isLogStartKnown || first.baseOffset <= logStartOffset) return
   const reason = `the segments from the log start, offset ${logStartOffset}, up to this one are missing`
   damageFound({ path: first.filePath, position: 0, length: undefined, offset: logStartOffset, reason })
+}
+
+/** Where a segment is gone from among others, but not its indexes, it was not compaction or retention that took it. */
+function tellMissing({ missing }: SegmentPlan, { path, logStartOffset, damageFound }: LoadRequest): void {
+  for (const offset of missing) {
+    const file = `${path}/${segmentFileName(offset, 'log')}`
+    if (offset >= logStartOffset)
+      damageFound({ path: file, position: 0, length: undefined, offset, reason: 'the segment is missing' })
+  }
 }
 
 /**
@@ -306,7 +311,7 @@ async function endsAt(context: StorageContext, segments: SegmentList, endOffset:
   const file = context.openFiles.use(active)
   file.retain()
   try {
-    const place = { ...active.placeOfFirst(), isContiguous: false }
+    const place = { ...active.placeOfFirst(), isAfterKnown: position === 0 }
     const scan = await scanBatches(file, { position, end: active.sizeBytes, place }, () => undefined)
     return scan.problem === undefined && scan.place.from === endOffset
   } finally {

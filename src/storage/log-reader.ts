@@ -7,6 +7,7 @@ import { batchPrefixBytes, readBatchSize } from '../records/batch.ts'
 import { abortedTransactions, areAbortedInMemory, type LoadedAborted } from './aborted-transactions.ts'
 import { coldReadBytes, readCold } from './cold-read.ts'
 import type { LogState } from './log-state.ts'
+import { isEndLost } from './lost-end.ts'
 import type { PositionHints } from './position-hints.ts'
 import type { Segment } from './segment.ts'
 import { confirmEntry, loadIndexes, rebuildIndexes } from './segment-indexes.ts'
@@ -218,13 +219,20 @@ export class LogReader {
       const aborted = await this.#loadAborted(request, segment)
       const result = await this.#readFromSegment({ request, limitOffset, aborted }, segment)
       if (result !== 'beyond') return result
-      // The last batches of a segment are missing: the cleaner has removed them, or they are lost.
+      // The last batches of a segment are missing: compaction has removed them, or they are lost.
       const next = this.#segments.after(segment)
-      if (next === undefined || request.offset >= segment.home.gapsBelow) {
+      if (next === undefined || (await this.#isEndLost(segment, request.offset, next))) {
         return this.#damaged(segment, segment.sizeBytes, request.offset, 'the file ends before this offset')
       }
       segment = next
     }
+  }
+
+  async #isEndLost(segment: Segment, offset: number, { baseOffset: to }: Segment): Promise<boolean> {
+    const { missingSegments } = this.#state
+    const isNextMissing = missingSegments.some(missing => missing > segment.baseOffset && missing < to)
+    if (segment.home.isContiguous || isNextMissing) return true
+    return isEndLost(this.#context.disk, segment, { offset, sizeBytes: segment.sizeBytes, to })
   }
 
   async #readFromSegment(reading: Reading, segment: Segment): Promise<ReadResult | 'beyond' | 'again'> {

@@ -2,8 +2,9 @@ import { type SegmentFileKind, segmentFileName } from '../core/log/file-names.ts
 import type { EpochStart, LeaderEpochs } from '../core/log/leader-epochs.ts'
 import { encodeProducerSnapshot } from '../core/log/producer-snapshot.ts'
 import type { ProducerStates } from '../core/log/producer-states.ts'
-import { readBaseOffset, readPartitionLeaderEpoch } from '../records/batch.ts'
+import { readBaseOffset, readLastOffset, readPartitionLeaderEpoch } from '../records/batch.ts'
 import type { LoadRequest } from './log-loader.ts'
+import { isEndLost } from './lost-end.ts'
 import { producerStatesBefore } from './producer-recovery.ts'
 import type { Segment } from './segment.ts'
 import type { SegmentList } from './segment-list.ts'
@@ -34,12 +35,15 @@ export async function recoverLog(
   const first = firstUnfinished(context, segments, from)
   producers.reset((await producerStatesBefore(context, segments, first)).entries)
   epochs.truncateFromEnd(first.baseOffset)
+  let endOffset = first.baseOffset
   for (const segment of segments.all.slice(segments.indexOf(first))) {
     if (segment !== first) segment.snapshotBefore = encodeProducerSnapshot(producers.entries)
     const entriesBefore = new Map(producers.entries)
-    const isEnd = await recoverSegment(context, request, log, segment, () => producers.reset(entriesBefore))
+    const resetProducers = () => producers.reset(entriesBefore)
+    const recovered = await recoverSegment(context, request, log, segment, { endOffset, resetProducers })
     request.progress(segment.sizeBytes)
-    if (isEnd) break
+    if (recovered.isLast) break
+    endOffset = recovered.endOffset
   }
   const { active } = segments
   if (active.nextOffset < request.recoveryPoint) {
@@ -65,23 +69,25 @@ function firstUnfinished(context: StorageContext, segments: SegmentList, from: n
   return context.disk.status(first.pathOf('snapshot')) === undefined ? before : first
 }
 
-/** Answers whether the log ends in this segment. */
+/** Answers whether the log ends in this segment, and where its last batch ends, or that of an earlier one. */
 async function recoverSegment(
   context: StorageContext,
   request: LoadRequest,
   { segments, producers, epochs }: RecoveringLog,
   segment: Segment,
-  resetProducers: () => void,
-): Promise<boolean> {
+  before: { readonly endOffset: number; readonly resetProducers: () => void },
+): Promise<{ isLast: boolean; endOffset: number }> {
+  let { endOffset } = before
   const assignEpoch = (bytes: Buffer, at: number) => {
     const leaderEpoch = readPartitionLeaderEpoch(bytes, at)
     if (leaderEpoch < epochs.latestEpoch) dropFalseEpoch(request, segments, epochs, leaderEpoch)
     const startOffset = readBaseOffset(bytes, at)
-    if (leaderEpoch > epochs.latestEpoch) assignCompacted(segment, epochs, { leaderEpoch, startOffset })
+    if (leaderEpoch > epochs.latestEpoch) assignLeftOut(segment, epochs, { leaderEpoch, startOffset }, endOffset)
     epochs.assign({ leaderEpoch, startOffset })
+    endOffset = readLastOffset(bytes, at) + 1
   }
   const { read, damaged } = await readSegment(context, segment, producers, Number.POSITIVE_INFINITY, assignEpoch)
-  const gap = findGap(context, segments, segment, read)
+  const gap = await findGap(context, request, segments, segment, read)
   if (gap !== undefined) damaged.push(gap)
   segment.syncedBytes = 0
   const cut = await decide(context, request, segments, segment, damaged)
@@ -91,28 +97,30 @@ async function recoverSegment(
     // A sealed segment reaches to the next one, also when its last batches are damaged or have been cleaned.
     if (segment.isSealed) segment.nextOffset = nextOffset
     segment.isFinished = !segment.isSealed
-    return false
+    return { isLast: false, endOffset }
   }
   await removeSegments(context, segments.removeAfter(segment))
-  resetProducers()
+  before.resetProducers()
   epochs.truncateFromEnd(segment.baseOffset)
+  endOffset = before.endOffset
   const { read: kept } = await readSegment(context, segment, producers, cut.offset, assignEpoch)
   await cutFile(context, segment, cut.position)
   segment.adopt(kept)
   segment.sizeBytes = cut.position
   segment.writtenBytes = cut.position
-  return true
+  return { isLast: true, endOffset }
 }
 
 /**
- * The first batches of an epoch, or all of them, may have been compacted away. Where epochs began is then known from their
- * file only; it must not be lost, or a follower would keep what this log never had.
+ * The first batches of an epoch, or all of them, may have been compacted away, here or in the log that this one was copied
+ * from. Where epochs began is then known from their file only; it must not be lost, or a follower would keep what this log
+ * never had. The batches before the first one of the epoch end at `endOffset`.
  */
-function assignCompacted({ home }: Segment, epochs: LeaderEpochs, first: EpochStart): void {
-  if (first.startOffset >= home.gapsBelow) return
+function assignLeftOut({ home }: Segment, epochs: LeaderEpochs, first: EpochStart, endOffset: number): void {
   const latest = epochs.entries.at(-1)
+  const from = Math.max(endOffset, latest?.startOffset ?? 0)
   for (const known of home.epochs?.entries ?? []) {
-    const isBetween = known.startOffset < first.startOffset && known.startOffset >= (latest?.startOffset ?? 0)
+    const isBetween = known.startOffset < first.startOffset && known.startOffset >= from
     if (isBetween && known.leaderEpoch <= first.leaderEpoch) epochs.assign(known)
   }
 }
@@ -128,20 +136,26 @@ function dropFalseEpoch(request: LoadRequest, segments: SegmentList, epochs: Lea
   request.damageFound({ path: segment.filePath, position: 0, length: undefined, offset: dropped.startOffset, reason })
 }
 
-/** Batches that are missing between the end of a segment and the next one. */
-function findGap(
-  context: StorageContext,
+/**
+ * Batches that are missing between the end of a segment and the next one. Where both are synced they are not, unless the
+ * indexes tell of them: compaction has removed them, or the leader that they were copied from had none. The snapshot behind a
+ * segment is written once it is synced.
+ */
+async function findGap(
+  { disk }: StorageContext,
+  { isPageCacheKept }: LoadRequest,
   segments: SegmentList,
   segment: Segment,
   read: Segment,
-): DamagedRange | undefined {
+): Promise<DamagedRange | undefined> {
   const next = segments.after(segment)
   if (next === undefined || read.nextOffset >= next.baseOffset) return undefined
-  // The cleaner may have removed the last batches. Its segments are synced, and then the next one has its snapshot.
-  const mayHaveGaps = read.nextOffset < segment.home.gapsBelow
-  if (mayHaveGaps && context.disk.status(next.pathOf('snapshot')) !== undefined) return undefined
+  const { home, sizeBytes } = segment
+  const mayBeUnsynced = !isPageCacheKept && disk.status(next.pathOf('snapshot')) === undefined
+  const end = { offset: read.nextOffset, sizeBytes, to: next.baseOffset }
+  if (!mayBeUnsynced && !home.isContiguous && !(await isEndLost(disk, segment, end))) return undefined
   const reason = `batches are missing before offset ${next.baseOffset}`
-  return { position: segment.sizeBytes, end: segment.sizeBytes, offset: read.nextOffset, reason, isFollowed: false }
+  return { position: sizeBytes, end: sizeBytes, offset: read.nextOffset, reason, isFollowed: false }
 }
 
 /**

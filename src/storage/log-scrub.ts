@@ -6,6 +6,8 @@ import { findNextBatch } from './segment-scan.ts'
 export interface ScrubCursor {
   readonly baseOffset: number
   readonly position: number
+  /** Where the batch before it ends; undefined when that is damaged. */
+  readonly offset: number | undefined
 }
 
 export interface ScrubStep {
@@ -26,13 +28,15 @@ export async function scrub(state: LogState, cursor: ScrubCursor | undefined, ma
   const end = segment.writtenBytes
   const { removals } = segments
   const next = segments.after(segment)
-  const inNext = next && { baseOffset: next.baseOffset, position: 0 }
+  const inNext = next && { baseOffset: next.baseOffset, position: 0, offset: next.baseOffset }
   if (from >= end) return { next: inNext, bytes: 0 }
 
   const file = context.openFiles.use(segment)
   file.retain()
   try {
-    const place = { ...segment.placeOfFirst(), isContiguous: false }
+    const first = segment.placeOfFirst()
+    const before = isSame ? cursor.offset : first.from
+    const place = { ...first, from: before ?? first.from, isAfterKnown: before !== undefined }
     let bytes = 0
     const scan = await scanBatches(file, { position: from, end, place }, (_batch, _at, position, size) => {
       segment.verified.add(position, position + size)
@@ -42,14 +46,17 @@ export async function scrub(state: LogState, cursor: ScrubCursor | undefined, ma
     if (removals !== segments.removals) return { next: cursor, bytes }
     if (scan.problem === undefined) {
       const isDone = scan.position >= end
-      return { next: isDone ? inNext : { baseOffset: segment.baseOffset, position: scan.position }, bytes }
+      return {
+        next: isDone ? inNext : { baseOffset: segment.baseOffset, position: scan.position, offset: scan.place.from },
+        bytes,
+      }
     }
     const found = await findNextBatch(file, scan.position + 1, end, scan.place)
     const damageEnd = found?.position ?? end
     segment.verified.remove(scan.position, damageEnd)
     const { position, problem: reason, place: after } = scan
     state.damageFound({ path: segment.filePath, position, length: damageEnd - position, offset: after.from, reason })
-    return { next: found && { baseOffset: segment.baseOffset, position: found.position }, bytes }
+    return { next: found && { baseOffset: segment.baseOffset, position: found.position, offset: undefined }, bytes }
   } finally {
     file.release()
   }

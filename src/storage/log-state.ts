@@ -32,6 +32,8 @@ export interface LoadedLog {
   readonly isSettled: boolean
   /** The checkpoints may still say something of an earlier log under this name. */
   readonly hasNamesake: boolean
+  /** Base offsets of segments whose files are gone. */
+  readonly missingSegments: readonly number[]
 }
 
 /** A pass of compaction, as others see it. */
@@ -99,6 +101,8 @@ export class LogState {
   isClosed = false
   /** The broker shuts down: what cannot be done at once is left to the next start. */
   isLeaving = false
+  /** Base offsets of segments whose files are gone. */
+  readonly missingSegments: readonly number[]
   /** The files are not this log's any more: they are deleted. */
   isAbandoned = false
   #knownDamage: Set<string> | undefined
@@ -128,6 +132,7 @@ export class LogState {
     this.nameChanges = loaded.isSettled ? 0 : 1
     this.isMetadataSynced = loaded.isSettled
     this.hasNamesake = loaded.hasNamesake
+    this.missingSegments = loaded.missingSegments
     this.isChanged = !loaded.isSettled
     this.areEpochsUnsaved = !loaded.isSettled
     assert(this.logStartOffset <= this.nextOffset, 'a log does not begin after its end')

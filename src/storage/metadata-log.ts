@@ -51,6 +51,7 @@ export async function openMetadataLog(
     ...offsets,
     isLogStartKnown: false,
     highWatermark: 0,
+    isContiguous: true,
     cleanedOffset: undefined,
     cleanEnd: undefined,
     damageFound: found => {

@@ -83,7 +83,7 @@ export async function scanFile(file: DiskFile, range: ScanRange, visit: BatchVis
     const next = await findNextBatch(file, scan.position + 1, range.end, scan.place)
     position = next?.position ?? range.end
     // How many offsets are lost is known from the batch that follows only.
-    place = { ...scan.place, from: next?.baseOffset ?? scan.place.from }
+    place = { ...scan.place, from: next?.baseOffset ?? scan.place.from, isAfterKnown: false }
     damaged.push({
       position: scan.position,
       end: position,

@@ -2,6 +2,7 @@ import { assert } from '../base/assert.ts'
 import { type SegmentFileKind, segmentFileName } from '../core/log/file-names.ts'
 import type { LeaderEpochs } from '../core/log/leader-epochs.ts'
 import { OffsetIndex } from '../core/log/offset-index.ts'
+import { maxRelativeOffset } from '../core/log/segment-rolling.ts'
 import { TimeIndex } from '../core/log/time-index.ts'
 import type { AbortedTransactionEntry } from '../core/log/transaction-index.ts'
 import type { DiskFile } from '../io/disk.ts'
@@ -16,8 +17,8 @@ export interface LogHome {
   path: string
   /** The log's `index.interval.bytes`. */
   indexIntervalBytes: number
-  /** Below this offset the cleaner may have left out records: it is Infinity for a compacted topic. */
-  gapsBelow: number
+  /** No offset is ever left out: it is the log of the metadata. */
+  readonly isContiguous: boolean
   /** What batches are compared with: while the log is recovered, only what its file said. */
   epochs: LeaderEpochs | undefined
   areEpochsComplete: boolean
@@ -143,8 +144,9 @@ export class Segment implements FileUser, TouchedFile {
   placeOfFirst(): BatchPlace {
     return {
       from: this.baseOffset,
-      to: this.isSealed ? this.nextOffset : Number.POSITIVE_INFINITY,
-      isContiguous: this.baseOffset >= this.home.gapsBelow,
+      isAfterKnown: true,
+      to: this.isSealed ? this.nextOffset : this.baseOffset + maxRelativeOffset + 1,
+      isContiguous: this.home.isContiguous,
       minLeaderEpoch: 0,
       epochs: this.home.epochs,
       areEpochsComplete: this.home.areEpochsComplete,

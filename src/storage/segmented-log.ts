@@ -141,7 +141,6 @@ export class SegmentedLog implements PartitionLog<FileRange> {
   configure(config: LogConfig): void {
     this.#state.config = config
     this.#state.home.indexIntervalBytes = config.indexIntervalBytes
-    if (config.isCompacted) this.#state.home.gapsBelow = Number.POSITIVE_INFINITY
   }
 
   reserve(request: ReserveRequest): Reservation | Duplicate | Refusal | NeedsUnpacking | NeedsPacking {

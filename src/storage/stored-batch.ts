@@ -1,8 +1,11 @@
 import type { LeaderEpochs } from '../core/log/leader-epochs.ts'
 import {
+  batchHeaderBytes,
   batchSizeAt,
+  corrupt,
   isCrcValid,
   readBaseOffset,
+  readBatchSize,
   readLastOffset,
   readLastOffsetDelta,
   readMagic,
@@ -40,9 +43,14 @@ export function isStoredCrcValid(bytes: Buffer, at: number, size: number): boole
 export interface BatchPlace {
   /** The batch does not begin below this. */
   readonly from: number
+  /** The one before it is known, and ends there. Otherwise the batch is one that an index or the like has led to. */
+  readonly isAfterKnown: boolean
   /** It does not reach this. */
   readonly to: number
-  /** No offset is left out before it: the log was never compacted here. */
+  /**
+   * No offset is left out before it. In any log but that of the metadata some may be: a follower has the gaps that compaction
+   * has made in its leader's log, whatever the topic's policy is by now.
+   */
   readonly isContiguous: boolean
   /** Its leader epoch is not below this. */
   readonly minLeaderEpoch: number
@@ -54,6 +62,7 @@ export interface BatchPlace {
 
 export const anyPlace: BatchPlace = Object.freeze({
   from: 0,
+  isAfterKnown: false,
   to: Number.POSITIVE_INFINITY,
   isContiguous: false,
   minLeaderEpoch: 0,
@@ -68,7 +77,8 @@ export function findBatchProblem(bytes: Buffer, at: number, size: number, place:
   const lastOffset = storedLastOffset(bytes, at)
   if (!isLegacy(bytes, at)) {
     if (readLastOffsetDelta(bytes, at) < 0) return 'the batch ends before it begins'
-    if (place.isContiguous && baseOffset !== place.from) return `the batch has offset ${baseOffset}, not ${place.from}`
+    const leavesOut = place.isAfterKnown && baseOffset !== place.from
+    if (leavesOut && place.isContiguous) return `the batch has offset ${baseOffset}, not ${place.from}`
   }
   if (!(baseOffset >= place.from)) return `the batch has offset ${baseOffset}, below ${place.from}`
   if (!(lastOffset < place.to)) return `the batch reaches offset ${lastOffset}, beyond ${place.to}`
@@ -83,6 +93,36 @@ function findEpochProblem(leaderEpoch: number, baseOffset: number, place: BatchP
   if (known < 0 || known === leaderEpoch) return undefined
   const isNewer = !place.areEpochsComplete && known === place.epochs?.latestEpoch && leaderEpoch > known
   return isNewer ? undefined : `the batch has leader epoch ${leaderEpoch}, but ${known} wrote offset ${baseOffset}`
+}
+
+/**
+ * Whether the batch after the one at `at` shows that the offset of the latter is wrong. No CRC covers it, and offsets may be
+ * left out before a batch, so one that has grown looks like a gap; but then the next batch goes back to an offset that lies
+ * before its end. `restBytes` are in the file from `at` on. A number: so many of them are needed to tell.
+ */
+export function isOffsetContradicted(
+  bytes: Buffer,
+  at: number,
+  { size, restBytes, place }: { size: number; restBytes: number; place: BatchPlace },
+): boolean | number {
+  const baseOffset = readBaseOffset(bytes, at)
+  if (baseOffset === place.from || !place.isAfterKnown || isLegacy(bytes, at)) return false
+  const next = at + size
+  if (size + batchHeaderBytes > restBytes) return false
+  if (next + batchHeaderBytes > bytes.length) return size + batchHeaderBytes
+  const nextSize = readBatchSize(bytes, next)
+  if (batchSizeAt(bytes, next) === corrupt || size + nextSize > restBytes) return false
+  // The batch, where it was, has room between the one before it and the next.
+  const isBack = readBaseOffset(bytes, next) <= readLastOffset(bytes, at)
+  const hasRoom = readBaseOffset(bytes, next) > place.from + readLastOffsetDelta(bytes, at)
+  if (!isBack || !hasRoom || isLegacy(bytes, next)) return false
+  if (next + nextSize > bytes.length) return size + nextSize
+  return isCrcValid(bytes, next, nextSize)
+}
+
+/** What is wrong with a batch whose offset is contradicted by the one at `next`. */
+export function contradiction(bytes: Buffer, at: number, next: number): string {
+  return `the batch has offset ${readBaseOffset(bytes, at)}, but ${readBaseOffset(bytes, next)} follows`
 }
 
 /**

@@ -163,7 +163,7 @@ async function scan(state: LogState, segment: Segment, offset: number, visit: Ba
   const file = context.openFiles.use(segment)
   file.retain()
   try {
-    const place = { ...segment.placeOfFirst(), isContiguous: false }
+    const place = { ...segment.placeOfFirst(), isAfterKnown: position === 0 }
     const scanned = await scanBatches(file, { position, end, place }, (bytes, at, where, size) => {
       segment.verified.add(where, where + size)
       return visit(bytes, at, where, size)

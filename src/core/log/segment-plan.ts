@@ -14,6 +14,11 @@ export interface SegmentPlan {
   readonly withIndex: ReadonlySet<number>
   readonly withTimeIndex: ReadonlySet<number>
   readonly withTransactionIndex: ReadonlySet<number>
+  /**
+   * Base offsets of index files between segments, whose own segment is not there, growing: nothing that may have ended halfway
+   * leaves them. They stay, to tell of it at the next start too.
+   */
+  readonly missing: readonly number[]
 }
 
 /**
@@ -53,9 +58,15 @@ export function planSegments(
   const current = parsed.filter(file => file.suffix === undefined)
   const logs = new Set(current.filter(file => file.kind === 'log' && !isReplaced(file.offset)).map(file => file.offset))
   for (const { baseOffset } of swaps) logs.add(baseOffset)
+  const missing = new Set<number>()
+  const [first, last] = [Math.min(...logs), Math.max(...logs)]
+  const isDeleted = (offset: number) => parsed.some(file => file.suffix !== undefined && file.offset === offset)
   for (const { name, offset, kind } of current) {
     const isGone = kind !== 'snapshot' && (isReplaced(offset) || !logs.has(offset))
-    if (isGone && !renamed.has(name)) remove.add(name)
+    if (!isGone || renamed.has(name)) continue
+    const isMissed = offset > first && offset < last && !isReplaced(offset) && !isDeleted(offset)
+    if (isMissed) missing.add(offset)
+    else remove.add(name)
   }
   const left = [
     ...current.filter(({ name }) => !remove.has(name)),
@@ -63,12 +74,14 @@ export function planSegments(
   ]
   const offsetsOf = (wanted: string) => left.filter(file => file.kind === wanted).map(file => file.offset)
   return {
-    remove: [...remove],
+    // What is `.deleted` goes last: it says of the others why their segment is not there.
+    remove: [...remove].reverse(),
     rename,
     segments: [...logs].sort((a, b) => a - b),
     snapshots: offsetsOf('snapshot').sort((a, b) => a - b),
     withIndex: new Set(offsetsOf('index')),
     withTimeIndex: new Set(offsetsOf('timeindex')),
     withTransactionIndex: new Set(offsetsOf('txnindex')),
+    missing: [...missing].sort((a, b) => a - b),
   }
 }

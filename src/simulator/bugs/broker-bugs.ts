@@ -39,9 +39,9 @@ export const bugs: readonly PlantedBug[] = [
   },
   {
     name: 'batches-of-elsewhere-are-taken',
-    file: 'storage/stored-batch.ts',
-    find: 'if (place.isContiguous && baseOffset !== place.from)',
-    replace: 'if (place.isContiguous && baseOffset < place.from)',
+    file: 'storage/batch-scan.ts',
+    find: 'if (isFalse) return contradiction(bytes, at, at + size)',
+    replace: '',
     why: 'a batch that a misdirected write has put here is valid in itself, and is served (I50)',
   },
   {

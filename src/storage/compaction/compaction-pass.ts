@@ -271,7 +271,6 @@ export class CompactionPass {
     if (noRoom !== undefined) return noRoom
     const reason = this.#whyStopped()
     if (reason !== undefined) return { type: 'stopped', reason }
-    await this.#tellOfGaps()
     const made = new CompactedSegment(this.#state, segments[0].baseOffset, segments[0].createdWallMs)
     let isTaken = false
     try {
@@ -297,14 +296,6 @@ export class CompactionPass {
     } finally {
       if (!isTaken) await made.discard()
     }
-  }
-
-  /** The checkpoint speaks of the log before the first gap is in it: gaps are no damage then, whatever becomes of the pass. */
-  async #tellOfGaps(): Promise<void> {
-    const state = this.#state
-    if (state.cleanedOffset !== undefined) return
-    state.cleanedOffset = this.#range.firstDirtyOffset
-    await state.directory.saveCleanedOffsets()
   }
 
   /** What was read of a segment that is gone says nothing. */

@@ -19,18 +19,17 @@ import { snapshotProblem } from './snapshot-check.ts'
 import type { Problem } from './verify.ts'
 import { verifyMetadataSnapshot } from './verify-metadata-snapshot.ts'
 
-interface PartitionOptions {
-  readonly cleanedOffset: number
-  readonly report: (problem: Problem) => void
-}
-
 const maxSmallBytes = 64 * 1024 * 1024
+const metadataDirectory = /(^|\/)__cluster_metadata-0$/
 
-/** Checks one partition's directory. Answers where its log starts and ends, and how many bytes of segments were read. */
+/**
+ * Checks one partition's directory. Answers where its log starts and ends, and how many bytes of segments were read. Offsets
+ * may be left out anywhere but in the log of the metadata: compaction leaves gaps, and followers copy them.
+ */
 export async function verifyPartition(
   disk: Disk,
   directory: string,
-  { cleanedOffset, report }: PartitionOptions,
+  report: (problem: Problem) => void,
 ): Promise<{ start: number; end: number; bytes: number }> {
   const names = disk.list(directory).map(entry => entry.name)
   const plan = planSegments(names, () => undefined)
@@ -40,29 +39,31 @@ export async function verifyPartition(
   const [start = 0] = plan.segments
   const snapshots = new Set(plan.snapshots)
   if (snapshots.has(start)) loadStates(disk, directory, start, states)
+  const isContiguous = metadataDirectory.test(directory)
+  for (const offset of plan.missing)
+    report({ path: `${directory}/${segmentFileName(offset, 'log')}`, position: 0, problem: 'the segment is missing' })
   let end = start
   let bytes = 0
-  // After damage, and where a log was compacted, the replay lacks batches, and says nothing of the producers any more.
-  let isReplayWhole = cleanedOffset <= start
+  // After damage, and where offsets are left out, the replay lacks batches, and says nothing of the producers any more.
+  let isReplayWhole = true
   for (const [index, baseOffset] of plan.segments.entries()) {
+    const isNext = baseOffset === end
+    const path = `${directory}/${segmentFileName(baseOffset, 'log')}`
+    if (isContiguous && !isNext) {
+      report({ path, position: 0, problem: `the segment before it ends at offset ${end}: offsets are missing` })
+    }
+    isReplayWhole &&= isNext
     const snapshot = snapshots.has(baseOffset)
     snapshots.delete(baseOffset)
     if (snapshot)
       verifySnapshot(disk, directory, baseOffset, { start, states: isReplayWhole ? states : undefined, report })
-    const isContiguous = baseOffset >= cleanedOffset
-    const path = `${directory}/${segmentFileName(baseOffset, 'log')}`
-    if (isContiguous && baseOffset !== end) {
-      report({ path, position: 0, problem: `the segment before it ends at offset ${end}: offsets are missing` })
-    }
-    const isLast = index === plan.segments.length - 1
-    const to = isLast ? Number.POSITIVE_INFINITY : plan.segments[index + 1]
-    const transactionsFrom = isContiguous && isReplayWhole ? start : Number.POSITIVE_INFINITY
+    const to = plan.segments[index + 1] ?? Number.POSITIVE_INFINITY
+    const transactionsFrom = isReplayWhole ? start : Number.POSITIVE_INFINITY
     const question = { baseOffset, to, isContiguous, transactionsFrom, states, epochs, report }
     const segment = await verifySegment(disk, directory, question)
     isReplayWhole &&= segment.isWhole
     bytes += segment.bytes
-    // Compaction may have taken the last records of a segment away.
-    end = isContiguous || isLast ? segment.end : to
+    end = segment.end
   }
   // The last one is written when the log is closed.
   for (const offset of snapshots) {
@@ -95,22 +96,24 @@ async function verifySegment(
   const file = disk.open(path, 'read')
   try {
     let end = baseOffset
+    let hasGaps = transactionsFrom === Number.POSITIVE_INFINITY
     let hasWrongEpoch = false
     const range = {
       position: 0,
       end: file.sizeBytes,
-      place: { ...anyPlace, from: baseOffset, to, isContiguous },
+      place: { ...anyPlace, from: baseOffset, isAfterKnown: true, to, isContiguous },
     }
     const damaged = await scanFile(file, range, (bytes, at, position) => {
       const first = readBaseOffset(bytes, at)
       const lastOffset = storedLastOffset(bytes, at)
+      hasGaps ||= first > end
       end = lastOffset + 1
       indexes.batch({ position, baseOffset: first, lastOffset, maxTimestamp: storedMaxTimestamp(bytes, at) })
       if (isLegacy(bytes, at)) return
       const aborted = states.append(bytes, at)
       states.complete(Number.POSITIVE_INFINITY)
       // Of a transaction that aborted compaction leaves the marker, and perhaps an empty batch that is not its first.
-      if (aborted !== undefined && isContiguous) indexes.aborted(aborted)
+      if (aborted !== undefined && !hasGaps) indexes.aborted(aborted)
       const leaderEpoch = storedLeaderEpoch(bytes, at)
       const known = epochs?.epochAt(first) ?? -1
       if (known < 0 || leaderEpoch < 0 || known === leaderEpoch || hasWrongEpoch) return
@@ -123,8 +126,9 @@ async function verifySegment(
       if (isTail) report({ path, position, problem: `${reason}, and nothing whole follows`, isMended: true })
       else report({ path, position, problem: reason })
     }
-    indexes.finish({ nextOffset: end, isDamaged: damaged.length > 0, transactionsFrom, report })
-    return { end, bytes: file.sizeBytes, isWhole: damaged.length === 0 }
+    const from = hasGaps ? Number.POSITIVE_INFINITY : transactionsFrom
+    indexes.finish({ nextOffset: end, isDamaged: damaged.length > 0, transactionsFrom: from, report })
+    return { end, bytes: file.sizeBytes, isWhole: damaged.length === 0 && !hasGaps }
   } finally {
     file.release()
   }

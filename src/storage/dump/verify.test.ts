@@ -88,7 +88,7 @@ test('a torn tail, and a segment that is gone, are told apart', () =>
     const torn = await problemsOf(host)
     assert.match(torn[0], /cut off, and nothing whole follows, mended/)
     await disk.remove(`${partition}/${segments[1]}`)
-    assert.ok((await problemsOf(host)).some(problem => /ends at offset \d+: offsets are missing/.test(problem)))
+    assert.ok((await problemsOf(host)).some(problem => /the segment is missing/.test(problem)))
   }))
 
 test('what the next start makes anew is told as such, also where it is missing', () =>

@@ -1,6 +1,6 @@
 import { parsePartitionDirectoryName } from '../../core/log/file-names.ts'
 import type { Disk } from '../../io/disk.ts'
-import { lockFileName, readOffsetCheckpoint } from '../directory-files.ts'
+import { lockFileName } from '../directory-files.ts'
 import { directoryOf, logFileKind, nameOf } from './log-file-kind.ts'
 import { verifyDirectoryFiles } from './verify-directory-files.ts'
 import { verifyPartition } from './verify-partition.ts'
@@ -46,7 +46,7 @@ export async function verify(disk: Disk, path: string, report: (problem: Problem
       report(isRebuilt(problem.path) ? { ...problem, isMended: true } : problem)
     }
     if (isPartition) {
-      const { bytes } = await verifyPartition(disk, path, { cleanedOffset: cleanedOffsetOf(disk, path), report: count })
+      const { bytes } = await verifyPartition(disk, path, count)
       return { type: 'verified', partitions: 1, bytes, problems }
     }
     const names = disk
@@ -62,7 +62,7 @@ export async function verify(disk: Disk, path: string, report: (problem: Problem
       // A topic that is being deleted, or a copy that is not complete, may be in any state.
       if (parsePartitionDirectoryName(name)?.kind !== 'current') continue
       const at = `${path}/${name}`
-      const read = await verifyPartition(disk, at, { cleanedOffset: cleanedOffsetOf(disk, at), report: count })
+      const read = await verifyPartition(disk, at, count)
       bytes += read.bytes
       ends.set(name, read)
     }
@@ -100,9 +100,4 @@ function lockOf(disk: Disk, directory: string): { release(): void } | 'held' | u
   } catch {
     return undefined
   }
-}
-
-/** Below it the log may have been compacted, and offsets may be left out. */
-function cleanedOffsetOf(disk: Disk, path: string): number {
-  return readOffsetCheckpoint(disk, directoryOf(path), 'cleaner-offset-checkpoint')?.get(nameOf(path)) ?? 0
 }
