@@ -19,6 +19,8 @@ const cleaner = {
   'log.cleaner.backoff.ms': '100',
   'log.initial.task.delay.ms': '0',
   'log.cleaner.threads': '1',
+  // The smallest that Kafka takes: 39,321 keys.
+  'log.cleaner.dedupe.buffer.size': '1048577',
 }
 
 export interface OpenOptions {

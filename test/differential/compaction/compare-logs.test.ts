@@ -118,3 +118,16 @@ test('what may be cleaned ends at the segment in which a transaction is open', (
   assert.equal(firstUncleanableOffset([a, b, open], [0, 3, 8]), 3)
   assert.equal(firstUncleanableOffset([open], [3, 8]), undefined)
 })
+
+test('what may be cleaned ends at the first segment with a record that is too young', () => {
+  const inNext = { ...b, segment: 1 }
+  assert.equal(firstUncleanableOffset([a, inNext], [0, 1, 3], time), 3)
+  assert.equal(firstUncleanableOffset([a, inNext], [0, 1, 3], time - 1), undefined)
+  assert.equal(firstUncleanableOffset([a, changedTime(inNext)], [0, 1, 3], time), 1)
+})
+
+/** Its timestamps are a second later. */
+function changedTime(batch: StoredBatch): StoredBatch {
+  const { maxTimestamp, ...header } = batch.header
+  return { ...batch, header: { ...header, maxTimestamp: maxTimestamp + 1000n } }
+}

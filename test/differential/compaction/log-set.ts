@@ -8,9 +8,11 @@ import { api } from '../../end-to-end/api.ts'
 import { RawClient } from '../../end-to-end/raw-client.ts'
 import { untilReady } from '../side.ts'
 import { portOf } from './cleaning.ts'
+import { firstUncleanableOffset } from './first-uncleanable.ts'
 import { LogGenerator } from './generate.ts'
 import { LogWriter } from './log-writer.ts'
 import { type Shape, shapesOf } from './shapes.ts'
+import type { StoredLog } from './stored-log.ts'
 
 const configs = {
   'cleanup.policy': 'compact',
@@ -37,25 +39,42 @@ export class LogSet {
   #rounds = 0
 
   constructor({ seed, variant, only }: { readonly seed: number; readonly variant: number; readonly only: RegExp }) {
-    const startMs = Date.now() + hourMs
+    const nowMs = Date.now()
     this.#generators = shapesOf(variant).flatMap((shape, index) => {
       // Drawn for itself, so that a log is the same whichever others are made.
       const random = new SeededRandom(seed * 1000 + index)
-      return only.test(shape.topic) ? [[shape, new LogGenerator(shape, random, startMs)] as const] : []
+      const firstMs = shape.ageMs > 0 ? nowMs - shape.ageMs : nowMs + hourMs
+      return only.test(shape.topic) ? [[shape, new LogGenerator(shape, random, firstMs)] as const] : []
     })
     this.#random = new SeededRandom(seed)
     this.#isWhole = only.source === '(?:)'
   }
 
-  isCompacted(log: string): boolean {
-    return !log.startsWith('__share_group_state')
+  /** Where the passes over a log as it is now will end; undefined when it is not to be cleaned. */
+  firstUncleanableOffset(log: string, { batches, segments }: StoredLog): number | undefined {
+    if (log.startsWith('__share_group_state')) return undefined
+    const set = this.#configsOf(log)
+    if (set['min.cleanable.dirty.ratio'] === '1' && set['max.compaction.lag.ms'] === undefined) return undefined
+    const lagMs = set['min.compaction.lag.ms']
+    const youngFromMs = lagMs === undefined ? undefined : Date.now() - Number(lagMs)
+    return firstUncleanableOffset(batches, segments, youngFromMs)
   }
 
   /** `delete.retention.ms` of a log. */
   deleteRetentionMs(log: string): number {
+    return Number(this.#configsOf(log)['delete.retention.ms'])
+  }
+
+  /** Logs whose offsets are to be moved apart, before they are cleaned for the first time. */
+  get farApart(): string[] {
+    if (this.#rounds > 1) return []
+    return this.#generators.filter(([{ isFarApart }]) => isFarApart).map(([{ topic }]) => `${topic}-0`)
+  }
+
+  #configsOf(log: string): Readonly<Record<string, string>> {
     const topic = log.replace(/-\d+$/, '')
-    const own = this.#generators.find(([shape]) => shape.topic === topic)?.[0].configs['delete.retention.ms']
-    return Number(own ?? configs['delete.retention.ms'])
+    const shape = this.#generators.find(([one]) => one.topic === topic)?.[0]
+    return { ...configs, ...shape?.configs, ...(this.#rounds > 1 ? shape?.inSecondRound : {}) }
   }
 
   /** Another round of every log. */
@@ -68,6 +87,8 @@ export class LogSet {
     for (const [shape, generator] of this.#generators) {
       const options = { port, topic: shape.topic, configs: { ...configs, ...shape.configs } }
       using writer = isFirst ? await LogWriter.create(options) : await LogWriter.open(options)
+      if (!isFirst && Object.keys(shape.inSecondRound).length > 0)
+        await setConfigs(client, shape.topic, shape.inSecondRound)
       if (!isFirst) await generator.endTransactions(writer)
       await generator.writeRound(writer)
     }

@@ -7,7 +7,7 @@ import { inDirectory } from '../../compatibility/temporary-directory.ts'
 import { type BrokerName, portOf, untilClean, withBroker } from './cleaning.ts'
 import { compareLogs, type Window } from './compare-logs.ts'
 import { deliberateReason } from './deliberate.ts'
-import { firstUncleanableOffset } from './first-uncleanable.ts'
+import { moveApart } from './far-apart.ts'
 import { LogSet } from './log-set.ts'
 import { compareServed, readServed, type Served } from './served.ts'
 import { readStoredLog, type StoredLog } from './stored-log.ts'
@@ -74,6 +74,7 @@ async function runSet(dir: string, { seed, variant }: { seed: number; variant: n
         return broker.logDirs[0]!
       },
     )
+    for (const log of logs.farApart) moveApart(written, log)
     const name = `set ${seed}, round ${round}`
     const [first, second] = await cleanBoth(place, written, logs, name)
     // What one cleaned, Kafka writes on: in turns.
@@ -84,9 +85,9 @@ async function runSet(dir: string, { seed, variant }: { seed: number; variant: n
 async function cleanBoth(place: string, written: string, logs: LogSet, name: string): Promise<[string, string]> {
   const before = readLogs(written)
   const expected = new Map(
-    [...before].flatMap(([log, { batches, segments }]) => {
-      const offset = firstUncleanableOffset(batches, segments)
-      return offset === undefined || !logs.isCompacted(log) ? [] : [[log, offset] as const]
+    [...before].flatMap(([log, stored]) => {
+      const offset = logs.firstUncleanableOffset(log, stored)
+      return offset === undefined ? [] : [[log, offset] as const]
     }),
   )
   const sides = new Map<string, Side>()

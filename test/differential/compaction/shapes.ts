@@ -22,6 +22,12 @@ export interface Shape {
   readonly keyless: number
   /** How far timestamps jump to and fro. */
   readonly jitterMs: number
+  /** How old the first record is when it is written; 0: timestamps lie in the future. */
+  readonly ageMs: number
+  /** Settings that are other ones in the second round. */
+  readonly inSecondRound: Readonly<Record<string, string>>
+  /** Between some segments of the first round more offsets are left out than an index can hold. */
+  readonly isFarApart: boolean
 }
 
 const plain: Omit<Shape, 'topic'> = {
@@ -40,6 +46,17 @@ const plain: Omit<Shape, 'topic'> = {
   leavesOpen: false,
   keyless: 0,
   jitterMs: 0,
+  ageMs: 0,
+  inSecondRound: {},
+  isFarApart: false,
+}
+
+const minuteMs = 60_000
+const ageMs = 600 * minuteMs
+
+/** Of settings of lag: what was written for the first so many minutes is old enough. Segments begin every twenty minutes. */
+function oldEnough(minutes: number): string {
+  return String(ageMs - minutes * minuteMs)
 }
 
 const everything = {
@@ -103,6 +120,44 @@ const shapes: readonly Shape[] = [
     batchesPerSegment: 6,
     configs: { 'segment.bytes': String(mebibyte) },
   },
+  // More keys than the smallest map of keys has room for: a round is cleaned in two passes or three.
+  {
+    ...plain,
+    topic: 'full-map',
+    tombstones: 10,
+    keys: 100_000,
+    maxRecordsPerBatch: 2000,
+    batchesPerSegment: 20,
+    segments: 3,
+    maxValueBytes: 8,
+  },
+  {
+    ...plain,
+    topic: 'young-segments',
+    ageMs,
+    keys: 8,
+    tombstones: 15,
+    configs: { 'min.compaction.lag.ms': oldEnough(30) },
+    inSecondRound: { 'min.compaction.lag.ms': oldEnough(110) },
+  },
+  {
+    ...plain,
+    topic: 'overdue',
+    ageMs,
+    keys: 8,
+    tombstones: 15,
+    configs: { 'min.cleanable.dirty.ratio': '1', 'max.compaction.lag.ms': String(minuteMs) },
+  },
+  { ...plain, topic: 'never-due', ageMs, keys: 8, configs: { 'min.cleanable.dirty.ratio': '1' } },
+  {
+    ...plain,
+    topic: 'groups-of-small-indexes',
+    segments: 7,
+    keys: 60,
+    tombstones: 10,
+    configs: { 'segment.index.bytes': '200', 'index.interval.bytes': '0' },
+  },
+  { ...plain, topic: 'groups-far-apart', segments: 7, keys: 60, tombstones: 10, isFarApart: true },
   { ...plain, topic: 'everything', ...everything },
   { ...plain, topic: 'everything-at-once', ...everything, keys: 10, configs: horizonAtOnce },
 ]
