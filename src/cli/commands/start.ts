@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import pc from 'picocolors'
-import type { BoundListener } from '../../broker/broker.ts'
+import type { BoundListener } from '../../broker/broker-options.ts'
 import { type RunningBroker, startBroker } from '../../broker/start.ts'
 import { StartError } from '../../broker/start-error.ts'
 import type { LoadedConfig } from '../../config/load-config.ts'

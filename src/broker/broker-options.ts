@@ -1,0 +1,28 @@
+import type { LoadedConfig } from '../config/load-config.ts'
+import type { Io } from '../io/io.ts'
+
+export interface BrokerOptions {
+  readonly io: Io
+  readonly loaded: LoadedConfig
+  /** What an advertised listener without a host is advertised as. */
+  readonly hostName: string
+  /** Empty and absent log directories are formatted at once: the development profile. */
+  readonly formatsEmptyDirectories: boolean
+  /** Names this run of the machine, if that is known: memory that the kernel kept is still there. */
+  readonly bootId?: string
+  /** Bytes written or read lately that the kernel is taken to hold in memory; see `Traffic`. */
+  readonly warmBytes?: number
+  /** Memory that was given back is overwritten, so that a use after that shows. For tests. */
+  readonly poisonsMemory?: boolean
+  /** The broker has stopped itself: an invariant is broken, or its metadata directory has failed. */
+  readonly failed: (reason: Error) => void
+}
+
+/** A listener as it is bound and advertised. */
+export interface BoundListener {
+  readonly name: string
+  readonly host: string
+  readonly port: number
+  readonly advertisedHost: string
+  readonly advertisedPort: number
+}

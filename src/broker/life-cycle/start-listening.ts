@@ -1,0 +1,63 @@
+import type { Listener } from '../../config/listeners.ts'
+import { NetworkError } from '../../io/network.ts'
+import { apiOf } from '../../protocol/apis.ts'
+import { allHandlers } from '../handlers/all-handlers.ts'
+import { bind, bindProblem } from '../network/bind.ts'
+import { SocketServer } from '../network/socket-server.ts'
+import { StartError } from '../start-error.ts'
+import type { BrokerParts } from './broker-parts.ts'
+import { brokerServices } from './broker-services.ts'
+
+/** Binds all listeners of brokers. Nobody is served yet. Rejects with `StartError`. */
+export async function startListening(parts: BrokerParts): Promise<void> {
+  const { clock, network, log } = parts.io
+  const config = parts.config
+  const server = new SocketServer({
+    clock,
+    network,
+    log,
+    budget: parts.budget,
+    metrics: parts.metrics,
+    handlers: allHandlers(brokerServices(parts)),
+    apiName: apiKey => apiOf(apiKey)?.name ?? String(apiKey),
+    maxRequestBytes: config.socketRequestMaxBytes,
+    maxIdleMs: config.connectionsMaxIdleMs,
+    frameTimeoutMs: config.millraceFrameTimeoutMs,
+    slowReaderTimeoutMs: config.millraceSlowReaderTimeoutMs,
+    failed: error => parts.fail(error),
+    maxConnections: () => parts.config.maxConnections,
+    maxConnectionsOf: address =>
+      parts.config.maxConnectionsPerIpOverrides.get(address) ?? parts.config.maxConnectionsPerIp,
+  })
+  parts.server = server
+  for (const listener of config.brokerListeners) {
+    const port = await bindListener(parts, server, listener)
+    const advertised = config.advertisedListeners.find(one => one.name === listener.name)
+    if (advertised === undefined) continue
+    parts.listeners.push({
+      name: listener.name,
+      host: listener.host,
+      port,
+      advertisedHost: advertised.host || parts.options.hostName,
+      advertisedPort: advertised.port === 0 ? port : advertised.port,
+    })
+  }
+}
+
+async function bindListener(
+  _parts: BrokerParts,
+  server: SocketServer,
+  { name, host, port }: Listener,
+): Promise<number> {
+  try {
+    return await bind(
+      { host, port },
+      endpoint => server.listen(name, endpoint),
+      () => server.stopListening(name),
+    )
+  } catch (error) {
+    if (!(error instanceof NetworkError)) throw error
+    const where = `${host === '' ? 'all interfaces' : host}, port ${port}`
+    throw new StartError(`listeners: ${name} cannot listen on ${where}: ${bindProblem(error)}`, { cause: error })
+  }
+}

@@ -1,0 +1,70 @@
+import { BrokerRegistration } from '../broker-registration.ts'
+import { openDirectories } from '../open-directories.ts'
+import { StartError } from '../start-error.ts'
+import { type BrokerParts, brokerState } from './broker-parts.ts'
+import { openLogs } from './open-logs.ts'
+import { startListening } from './start-listening.ts'
+import { startMetadata } from './start-metadata.ts'
+
+/** Starts one part after the other. Rejects with `StartError`; what was started until then is for `stopParts`. */
+export async function startParts(parts: BrokerParts): Promise<void> {
+  parts.state = brokerState.starting
+  refuseUnsupportedListeners(parts)
+  const opened = await openDirectories(parts.io, parts.storage, {
+    config: parts.config,
+    formatsEmpty: parts.options.formatsEmptyDirectories,
+  })
+  parts.claims = opened.claims
+  parts.unclaimed = opened.failed
+  parts.clusterId = opened.clusterId
+  await startMetadata(parts)
+  // Without the metadata of the cluster every partition would look like one that is not ours.
+  refuseToGoOn(parts)
+  parts.state = brokerState.recovery
+  await openLogs(parts)
+  refuseToGoOn(parts)
+  await startListening(parts)
+  await register(parts)
+  refuseToGoOn(parts)
+  parts.server!.serve()
+  parts.compactor!.start()
+  parts.state = brokerState.running
+}
+
+function refuseToGoOn(parts: BrokerParts): void {
+  if (parts.failure !== undefined) throw new StartError(parts.failure.message)
+}
+
+function refuseUnsupportedListeners(parts: BrokerParts): void {
+  const { isBroker, isController, brokerListeners, controllerListeners } = parts.config
+  if (!isBroker || !isController) {
+    throw new StartError('process.roles: only broker,controller is offered yet: one node that is both')
+  }
+  for (const { name, securityProtocol } of [...brokerListeners, ...controllerListeners]) {
+    if (securityProtocol === 'PLAINTEXT') continue
+    throw new StartError(`listeners: ${name} is ${securityProtocol}, and only PLAINTEXT is offered yet`)
+  }
+}
+
+async function register(parts: BrokerParts): Promise<void> {
+  const { clock, random, log } = parts.io
+  const config = parts.config
+  parts.registration = new BrokerRegistration({
+    clock,
+    random,
+    log,
+    metadata: parts.metadata!,
+    nodeId: config.nodeId,
+    clusterId: parts.clusterId,
+    rack: config.brokerRack ?? null,
+    listeners: parts.listeners.map(({ name, advertisedHost, advertisedPort }) => ({
+      ...{ name, host: advertisedHost, port: advertisedPort, securityProtocol: 0 },
+    })),
+    directoryIds: parts.claims.map(claim => claim.directory.id),
+    previousBrokerEpoch: Math.min(...parts.claims.map(claim => claim.cleanShutdown?.brokerEpoch ?? -1)),
+    offlineDirectoryIds: () => parts.claims.filter(claim => claim.directory.isOffline).map(claim => claim.directory.id),
+    heartbeatMs: config.brokerHeartbeatIntervalMs,
+    timeoutMs: config.initialBrokerRegistrationTimeoutMs,
+  })
+  await parts.registration.start()
+}
