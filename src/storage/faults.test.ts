@@ -76,6 +76,31 @@ describe('a disk without room', () => {
       const file = host.node.disk.files().find(({ path }) => path.endsWith('0.log'))
       assert.equal(file?.bytes.length, sizeBytes)
     }))
+
+  test('when the leader epochs are saved has them saved with the next segment that ends', () =>
+    onHost({ config }, async host => {
+      const log = await host.openLog()
+      const endSegment = async (leaderEpoch: number) => {
+        log.assignLeaderEpoch(leaderEpoch)
+        append(log, { leaderEpoch })
+        log.roll()
+        append(log, { leaderEpoch })
+        await written(host, log)
+        await host.world.sleep(2000)
+      }
+      await endSegment(0)
+      host.node.disk.faults.failNext('write', 'noSpace', { pathEnd: 'leader-epoch-checkpoint.tmp' })
+      await endSegment(1)
+      assert.deepEqual(host.faults.events, ['full', 'writable'])
+      await endSegment(1)
+      assert.equal(log.recoveryPoint, 6, 'nobody looks for epochs in what lies below')
+      await host.directories.directories[0].saveRecoveryPoints()
+      const before = log.inspect().epochs
+      assert.equal(before.length, 2)
+      host.node.crash('kill')
+      await host.open()
+      assert.deepEqual(host.log().inspect().epochs, before)
+    }))
 })
 
 describe('a disk that fails', () => {

@@ -85,6 +85,40 @@ describe('partitions', () => {
         assert.equal(host.directories.get(topicId, partition)?.directory.path, path)
     }))
 
+  test('that cannot be made stay where they were begun, also when the disk does not say whether they were', () =>
+    onHost(two, async host => {
+      const directories = await host.open()
+      const { faults } = host.node.disk
+      const request = { topic: 'topic', topicId, partition: 0, config: host.config }
+      const begin = (operation: 'makeDirectory' | 'open', pathEnd: string) => {
+        faults.failNext(operation, 'tooManyOpenFiles', { pathEnd })
+        const created = directories.create(request)
+        assert.ok(created.type === 'refused')
+        return created.begunIn
+      }
+      const { id } = directories.directories[0]
+      assert.equal(begin('makeDirectory', '/a/topic-0'), undefined)
+      await host.world.sleep(2000)
+      faults.failNext('status', 'io', { pathEnd: '/a/topic-0' })
+      assert.equal(begin('makeDirectory', '/a/topic-0'), id)
+      await host.world.sleep(2000)
+      assert.equal(begin('open', '/a/topic-0/00000000000000000000.log'), id)
+      assert.deepEqual(host.faults.events, ['full', 'writable', 'full', 'writable', 'full'])
+    }))
+
+  test('take nothing over from a namesake of which the disk does not say whether it was there', () =>
+    onHost({}, async host => {
+      const directories = await host.open()
+      host.node.disk.faults.failNext('status', 'io', { pathEnd: '/topic-0/millrace-namesake' })
+      const log = host.log()
+      assert.ok(names(host).includes('topic-0'))
+      const marker = () => host.node.disk.files().some(({ path }) => path.endsWith('topic-0/millrace-namesake'))
+      assert.equal(marker(), true)
+      await log.flush()
+      assert.equal(marker(), false)
+      assert.deepEqual([directories.directories[0].state, host.faults.events], ['online', []])
+    }))
+
   test('of a failed directory go offline, the others go on', () =>
     onHost(two, async host => {
       await host.open()
