@@ -53,6 +53,8 @@ export class Partitions implements PartitionLookup {
   readonly #byId = new Map<Uuid, LocalTopic>()
   readonly #byName = new Map<string, LocalTopic>()
   readonly #unmade: UnmadePartitions
+  /** The broker stops: what the metadata goes on to say is for the next start. */
+  #isClosed = false
 
   constructor(options: PartitionsOptions) {
     this.#options = options
@@ -105,6 +107,7 @@ export class Partitions implements PartitionLookup {
 
   /** A directory may take now what could not be made before. */
   openUnmade(): void {
+    if (this.#isClosed) return
     for (const unmade of this.#unmade.all()) {
       if (this.#tryOpen(unmade, this.#options.configs) === undefined) this.#unmade.made(unmade)
     }
@@ -113,6 +116,7 @@ export class Partitions implements PartitionLookup {
 
   /** Before the image moves. */
   apply(delta: MetadataDelta): void {
+    if (this.#isClosed) return
     const deleted = [...delta.deletedTopics()]
     for (const topic of deleted) this.#delete(topic)
     if (deleted.length > 0) {
@@ -132,8 +136,9 @@ export class Partitions implements PartitionLookup {
     for (const topic of this.#byName.keys()) this.#configure(topic, image)
   }
 
-  /** Everybody who waits is told that this broker serves no more. */
+  /** Everybody who waits is told that this broker serves no more. No log is made or deleted from here on. */
   closeAll(): void {
+    this.#isClosed = true
     this.#unmade.close()
     for (const partition of this.all()) partition.close(ErrorCode.notLeaderOrFollower)
     this.#byId.clear()
@@ -151,7 +156,7 @@ export class Partitions implements PartitionLookup {
     const unmade = this.#unmade.byId(topic.id, image.partition)
     if (!isHere) {
       if (open !== undefined) this.#remove(topic.id, open, ErrorCode.notLeaderOrFollower)
-      if (unmade !== undefined) this.#unmade.delete(unmade)
+      if (unmade !== undefined) this.#unmade.leave(unmade)
     } else if (open !== undefined) this.#update(open, image, configs)
     else if (unmade !== undefined) unmade.image = image
     else this.#open(topic, image, configs, { mayExist: before?.replicas.includes(nodeId) ?? false })
@@ -165,7 +170,14 @@ export class Partitions implements PartitionLookup {
     { mayExist }: { readonly mayExist: boolean },
   ): void {
     if (!image.replicas.includes(this.#options.nodeId)) return
-    const wanted = { topicId: topic.id, topic: topic.name, image, mayExist, directoryId: undefined }
+    const left = this.#unmade.takeLeft(topic.id, image.partition)
+    const wanted = {
+      topicId: topic.id,
+      topic: topic.name,
+      image,
+      mayExist: mayExist || left?.mayExist === true,
+      directoryId: left?.directoryId,
+    }
     const problem = this.#tryOpen(wanted, configs)
     if (problem !== undefined) this.#unmade.add(wanted, problem)
   }

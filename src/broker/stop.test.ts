@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { crc32 } from 'node:zlib'
 import { ErrorCode } from '../base/error-code.ts'
 import type { DiskOperation } from '../simulator/io/disk-faults.ts'
 import { type BrokerHost, onBrokerHost } from './fixture.test.ts'
@@ -15,6 +16,12 @@ async function fill(host: BrokerHost): Promise<void> {
     await host.createTopic(topic)
     assert.equal((await host.produce(topic)).errorCode, ErrorCode.none)
   }
+}
+
+/** What is in the files, but for what locks and times say. */
+function contentsOf(host: BrokerHost): string {
+  const files = host.node.disk.files().map(({ path, bytes }) => `${path} ${bytes.length} ${crc32(bytes)}`)
+  return files.sort().join('\n')
 }
 
 async function checkNext(host: BrokerHost): Promise<void> {
@@ -60,6 +67,40 @@ describe('a stop', () => {
         await checkNext(host)
       }))
   }
+
+  test('after an invariant has broken writes nothing more and marks nothing, and the next start finds all', () =>
+    onBrokerHost(options, async host => {
+      await fill(host)
+      const before = contentsOf(host)
+      host.broker.fail(new Error('an invariant is broken'))
+      assert.equal(await host.broker.close(), false)
+      assert.deepEqual(contentsOf(host), before)
+      const lines = host.linesWith('not all could be put in order')
+      assert.deepEqual([lines.length, lines[0]?.includes('the broker has failed')], [1, true])
+      await checkNext(host)
+    }))
+
+  test('during which an invariant breaks marks nothing, whenever that is, and gives the locks back', async () => {
+    let failures = 0
+    for (let delayMs = 0; delayMs < 200; delayMs += 0.7 + delayMs / 50) {
+      await onBrokerHost(options, async host => {
+        await fill(host)
+        const closing = host.broker.close()
+        let isOver = false
+        closing.finally(() => {
+          isOver = true
+        })
+        await host.world.sleep(delayMs)
+        if (isOver) return
+        failures++
+        host.broker.fail(new Error('an invariant is broken'))
+        assert.equal(await closing, false)
+        assert.ok(!has(host, '.kafka_cleanshutdown'), `after ${delayMs} ms`)
+        await checkNext(host)
+      })
+    }
+    assert.ok(failures > 10, 'the stop takes a while')
+  })
 
   test('that succeeds says nothing', () =>
     onBrokerHost(options, async host => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ErrorCode } from '../base/error-code.ts'
+import { MetadataDelta } from '../core/metadata/metadata-delta.ts'
+import { MetadataStore } from '../core/metadata/metadata-store.ts'
 import { listOffsetsRequest, listOffsetsResponse } from '../protocol/messages/list-offsets.ts'
 import {
   offsetForLeaderEpochRequest,
@@ -117,6 +119,64 @@ describe('a partition whose log cannot be made', () => {
       await host.close()
     }))
 
+  test('is made where it was begun when it has belonged to another broker meanwhile', () =>
+    onBrokerHost({ logDirs: ['/data', '/more'] }, async host => {
+      await host.start()
+      await host.createTopic('first')
+      host.node.disk.faults.failNext('open', 'noSpace', { pathEnd: '/more/topic-0/00000000000000000000.log' })
+      await host.createTopic('topic')
+      reassign(host, 'topic', [7])
+      assert.equal((await host.produce('topic')).errorCode, ErrorCode.unknownTopicOrPartition)
+      await host.createTopic('second')
+      await host.createTopic('third')
+      reassign(host, 'topic', [host.broker.nodeId])
+      await host.world.sleep(3000)
+      assert.deepEqual(directoriesOf(host, 'topic-0'), ['/more'])
+      await host.broker.close()
+      host.crash('kill')
+      await host.start()
+      assert.equal((await host.produce('topic')).errorCode, ErrorCode.none)
+      await host.close()
+    }))
+
+  test('is not made anew elsewhere while it may lie in what could not be read, also after it belonged to another broker', () =>
+    onBrokerHost({ logDirs: ['/data', '/more'] }, async host => {
+      await host.start()
+      for (const topic of ['first', 'topic']) await host.createTopic(topic)
+      assert.deepEqual(directoriesOf(host, 'topic-0'), ['/more'])
+      await host.close()
+      host.node.disk.faults.failNext('read', 'io', { pathEnd: '/more/topic-0/partition.metadata' })
+      await host.start()
+      for (const replicas of [[7], [host.broker.nodeId]]) reassign(host, 'topic', replicas)
+      await host.world.sleep(3000)
+      assert.equal((await host.produce('topic')).errorCode, ErrorCode.kafkaStorageError)
+      assert.deepEqual(directoriesOf(host, 'topic-0'), ['/more'])
+      await host.close()
+    }))
+
+  test('is not even tried once the broker stops, nor is any other: the next start has them', () =>
+    onBrokerHost({}, async host => {
+      await host.start()
+      const { partitions, logs, metadata } = host.broker
+      partitions.closeAll()
+      host.node.disk.faults.failNext('open', 'noSpace', { pathEnd: 'first-0/00000000000000000000.log' })
+      for (const name of ['first', 'second']) {
+        const topic = { name, numPartitions: 1, replicationFactor: 1, assignments: [], configs: [] }
+        const request = { topics: [topic], timeoutMs: 5000, validateOnly: false }
+        const reply = await metadata.submit({ type: 'createTopics', request })
+        assert.ok(reply.type === 'createTopics')
+        assert.equal(reply.response.topics[0].errorCode, ErrorCode.none)
+      }
+      await host.world.sleep(60_000)
+      assert.deepEqual([...logs.logs], [])
+      assert.equal(host.linesWith('cannot be opened').length, 0)
+      host.node.disk.faults.forgetOrdered()
+      await host.close()
+      await host.start()
+      for (const topic of ['first', 'second']) assert.equal((await host.produce(topic)).errorCode, ErrorCode.none)
+      await host.close()
+    }))
+
   test('is made where it was begun, although another directory has room', () =>
     onBrokerHost({ logDirs: ['/data', '/more'] }, async host => {
       await host.start()
@@ -127,6 +187,20 @@ describe('a partition whose log cannot be made', () => {
       await host.close()
     }))
 })
+
+/** The metadata gives the partition's replicas to these brokers, as a reassignment does. */
+function reassign(host: BrokerHost, topic: string, replicas: readonly number[]): void {
+  const { image } = host.broker.metadata
+  assert.ok(image instanceof MetadataStore)
+  const [before] = image.topic(topic)!.partitions
+  const [leader] = replicas
+  const { leaderEpoch, partitionEpoch } = before
+  const epochs = { leaderEpoch: leaderEpoch + 1, partitionEpoch: partitionEpoch + 1 }
+  const delta = new MetadataDelta(image)
+  delta.putPartition({ ...before, replicas, isr: replicas, leader, ...epochs })
+  host.broker.partitions.apply(delta)
+  delta.applyTo(image)
+}
 
 function directoriesOf(host: BrokerHost, name: string): string[] {
   const end = `/${name}/partition.metadata`

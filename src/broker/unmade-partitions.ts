@@ -40,6 +40,8 @@ export class UnmadePartitions {
   readonly #options: UnmadePartitionsOptions
   readonly #backoff: Backoff
   readonly #partitions = new Map<string, UnmadePartition>()
+  /** Those that belong to other brokers by now. Should one come back, what was begun of it is still where it was begun. */
+  readonly #left = new Map<string, UnmadePartition>()
   /** Partitions that have not been told of yet, and what is the matter with them. */
   #added: UnmadePartition[] = []
   #problems = new Set<string>()
@@ -81,8 +83,23 @@ export class UnmadePartitions {
     this.#partitions.delete(keyOf(topicId, image.partition))
   }
 
+  /** It belongs to other brokers now. */
+  leave(partition: UnmadePartition): void {
+    this.delete(partition)
+    this.#left.set(keyOf(partition.topicId, partition.image.partition), partition)
+  }
+
+  /** It belongs here; answers what it was when it was last left, if it was. */
+  takeLeft(topicId: Uuid, index: number): UnmadePartition | undefined {
+    const key = keyOf(topicId, index)
+    const left = this.#left.get(key)
+    this.#left.delete(key)
+    return left
+  }
+
   deleteTopic(topicId: Uuid): void {
     for (const partition of this.all()) if (partition.topicId === topicId) this.delete(partition)
+    for (const [key, left] of this.#left) if (left.topicId === topicId) this.#left.delete(key)
   }
 
   /** Says what has been added and what has been made since the last call: a line each, however many they are. */

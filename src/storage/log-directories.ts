@@ -7,7 +7,7 @@ import type { Timer } from '../io/clock.ts'
 import { DiskError } from '../io/disk.ts'
 import { writeCleanEnds } from './clean-ends.ts'
 import type { ClaimedDirectory } from './directory-claim.ts'
-import { writeCleanShutdown } from './directory-files.ts'
+import { removeCleanShutdown, writeCleanShutdown } from './directory-files.ts'
 import { type LoadProgress, loadDirectory, type UnopenedPartition } from './directory-loader.ts'
 import { DuplicateLogError, refuseDuplicates } from './duplicate-logs.ts'
 import type { LogDirectory } from './log-directory.ts'
@@ -63,6 +63,11 @@ export interface NewPartition {
   readonly directoryId?: Uuid
   /** An earlier life of the broker may have made it: it is not made anew while it may lie in what could not be read. */
   readonly mayExist?: boolean
+}
+
+export interface CloseOptions {
+  readonly brokerEpoch: number
+  readonly mayMark?: () => boolean
 }
 
 export type CreateResult =
@@ -232,17 +237,48 @@ export class LogDirectories {
   /**
    * Closes all logs so that they open again without reading a batch, and marks each directory clean for which that
    * succeeded; answers why it did not for the others. `brokerEpoch` goes into the marker; -1 when the broker never had one.
+   * None is marked when `mayMark` says at the end that something else has failed.
    */
-  async close({ brokerEpoch }: { brokerEpoch: number }): Promise<readonly string[]> {
+  async close({ brokerEpoch, mayMark = () => true }: CloseOptions): Promise<readonly string[]> {
+    this.#end()
+    const closed = await Promise.allSettled(this.#claims.map(({ directory }) => this.#closeDirectory(directory)))
+    try {
+      const outcomes = closed.map(outcomeOf)
+      const problems = outcomes.filter(problem => problem !== undefined)
+      const clean = this.directories.filter((_, i) => outcomes[i] === undefined)
+      if (mayMark()) problems.push(...(await this.#mark(clean, brokerEpoch)))
+      if (!mayMark()) await this.#unmark(clean)
+      return problems
+    } finally {
+      this.#release()
+    }
+  }
+
+  /** Nothing more is written, and no directory is marked: the next start looks at them as after a kill. */
+  async giveUp(): Promise<void> {
+    this.#end()
+    for (const { directory } of this.#claims) directory.close()
+    for (const log of this.#logs.values()) log.abandon()
+    // What is under way ends before another process may open the files.
+    await Promise.all([...this.#logs.values()].map(log => log.whenAbandoned()))
+    this.#release()
+  }
+
+  #end(): void {
     assert(!this.#isClosed, 'log directories are closed once')
     this.#isClosed = true
     for (const timer of this.#timers) timer.cancel()
-    const closed = await Promise.all(this.#claims.map(claim => this.#closeDirectory(claim, brokerEpoch)))
-    return closed.filter(problem => problem !== undefined)
   }
 
-  /** Undefined when it is clean. */
-  async #closeDirectory({ directory, lock }: ClaimedDirectory, brokerEpoch: number): Promise<string | undefined> {
+  #release(): void {
+    for (const { directory, lock } of this.#claims) {
+      directory.close()
+      lock.release()
+    }
+  }
+
+  /** Undefined when its files are as a clean shutdown leaves them. */
+  async #closeDirectory(directory: LogDirectory): Promise<string | undefined> {
     const logs = this.#logsOf(directory)
     try {
       await closeAll(logs)
@@ -251,15 +287,34 @@ export class LogDirectories {
       const ends = new Map(logs.map(log => [partitionDirectoryName(log.topic, log.partition), log.cleanEnd]))
       await writeCleanEnds(this.#context.disk, directory.path, ends)
       if (directory.hasFailed || !directory.isWritable) return `${directory.path} cannot be written`
-      await writeCleanShutdown(this.#context.disk, directory.path, brokerEpoch)
       return undefined
     } catch (error) {
       assert(error instanceof DiskError, 'a disk throws disk errors only')
       directory.writeFailed(error)
       return error.message
-    } finally {
-      directory.close()
-      lock.release()
+    }
+  }
+
+  /** Answers what keeps which from being marked. */
+  async #mark(directories: readonly LogDirectory[], brokerEpoch: number): Promise<string[]> {
+    const problems: string[] = []
+    for (const directory of directories) {
+      try {
+        await writeCleanShutdown(this.#context.disk, directory.path, brokerEpoch)
+      } catch (error) {
+        assert(error instanceof DiskError, 'a disk throws disk errors only')
+        directory.writeFailed(error)
+        problems.push(error.message)
+      }
+    }
+    return problems
+  }
+
+  async #unmark(directories: readonly LogDirectory[]): Promise<void> {
+    for (const { path } of directories) {
+      await removeCleanShutdown(this.#context.disk, path).catch(error => {
+        assert(error instanceof DiskError, 'a disk throws disk errors only')
+      })
     }
   }
 
@@ -376,6 +431,11 @@ async function closeAll(logs: readonly SegmentedLog[]): Promise<void> {
   }
   await Promise.all(Array.from({ length: closesAtOnce }, worker))
   if (failure !== undefined) throw failure
+}
+
+function outcomeOf<T>(settled: PromiseSettledResult<T>): T {
+  if (settled.status === 'rejected') throw settled.reason
+  return settled.value
 }
 
 function keyOf(topicId: Uuid, partition: number): string {

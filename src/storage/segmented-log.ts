@@ -288,6 +288,15 @@ export class SegmentedLog implements PartitionLog<FileRange> {
     this.#releaseAll()
   }
 
+  /** Resolves when nothing of an abandoned log is under way any more. */
+  async whenAbandoned(): Promise<void> {
+    assert(this.#state.isAbandoned, 'what is waited for comes to an end only when the log is abandoned')
+    await this.#appender.whenIdle()
+    await this.compaction.whenEnded()
+    await this.#flusher.finishSealed()
+    await this.#state.changes.run(() => Promise.resolve())
+  }
+
   /** Its directory has been renamed: another log may have the name before all that is under way here is over. */
   moved(path: string): void {
     this.#state.home.path = path

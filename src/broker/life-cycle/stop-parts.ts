@@ -1,8 +1,12 @@
+import { DiskError } from '../../io/disk.ts'
 import { type BrokerParts, brokerState } from './broker-parts.ts'
 
 const closeLingerMs = 1000
 
-/** Stops in good order. Answers whether all could be put in order. */
+/**
+ * Stops in good order. Answers whether all could be put in order: not when the broker fails, before or meanwhile, and then no
+ * directory is marked clean.
+ */
 export async function stopParts(parts: BrokerParts): Promise<boolean> {
   parts.state = brokerState.shuttingDown
   if (parts.failure === undefined) await parts.registration?.shutDown()
@@ -13,23 +17,10 @@ export async function stopParts(parts: BrokerParts): Promise<boolean> {
   parts.server?.closeConnections(closeLingerMs)
   await parts.compactor?.close()
   await parts.metadata?.close()
-  const isClean = await closeLogs(parts)
+  const problems = parts.failure === undefined ? await closeLogs(parts) : await giveUpLogs(parts)
   parts.deadlines.close()
   parts.state = brokerState.notRunning
-  return isClean
-}
-
-async function closeLogs(parts: BrokerParts): Promise<boolean> {
-  const metadataProblem = await closeMetadataLog(parts)
-  const problems = metadataProblem === undefined ? [] : [metadataProblem]
-  if (parts.logs !== undefined) {
-    problems.push(...(await parts.logs.close({ brokerEpoch: parts.registration?.brokerEpoch ?? -1 })))
-  } else {
-    for (const { directory, lock } of parts.claims) {
-      directory.close()
-      lock.release()
-    }
-  }
+  if (parts.failure !== undefined) problems.push('the broker has failed')
   if (problems.length === 0) return true
   parts.io.log.write(
     'error',
@@ -38,12 +29,44 @@ async function closeLogs(parts: BrokerParts): Promise<boolean> {
   return false
 }
 
-/** Undefined when that has succeeded. */
-async function closeMetadataLog(parts: BrokerParts): Promise<string | undefined> {
+async function closeLogs(parts: BrokerParts): Promise<string[]> {
   try {
-    await parts.metadataLog?.close()
+    const metadataProblem = await closeMetadataLog(parts)
+    const problems = metadataProblem === undefined ? [] : [metadataProblem]
+    const brokerEpoch = parts.registration?.brokerEpoch ?? -1
+    if (parts.logs === undefined) releaseClaims(parts)
+    else problems.push(...(await parts.logs.close({ brokerEpoch, mayMark: () => parts.failure === undefined })))
+    return problems
+  } catch (error) {
+    parts.fail(error instanceof Error ? error : new Error(String(error)))
+    return []
+  }
+}
+
+/** Nothing more is written. */
+async function giveUpLogs(parts: BrokerParts): Promise<string[]> {
+  const { metadataLog, logs } = parts
+  metadataLog?.log.abandon()
+  await metadataLog?.log.whenAbandoned()
+  if (logs === undefined) releaseClaims(parts)
+  else await logs.giveUp()
+  return []
+}
+
+function releaseClaims({ claims }: BrokerParts): void {
+  for (const { directory, lock } of claims) {
+    directory.close()
+    lock.release()
+  }
+}
+
+/** Undefined when that has succeeded. */
+async function closeMetadataLog({ metadataLog }: BrokerParts): Promise<string | undefined> {
+  try {
+    await metadataLog?.close()
     return undefined
   } catch (error) {
-    return `the metadata log: ${error instanceof Error ? error.message : String(error)}`
+    if (!(error instanceof DiskError)) throw error
+    return `the metadata log: ${error.message}`
   }
 }
