@@ -54,6 +54,8 @@ export class AssignedPartition {
   logStartOffset = -1
   /** What is committed for the group, as far as this consumer knows. */
   committedOffset = -1
+  /** Which of this consumer's commits has done that, counted as they were asked for; 0 for none. */
+  committedBy = 0
   #position: Position | undefined
   #confirmed: Position | undefined
   #fetched: Position | undefined
@@ -170,6 +172,13 @@ export class AssignedPartition {
   /** The application is done with everything below. */
   confirm(position: Position, version: number): void {
     if (version === this.version && !this.isLost) this.#confirmed = position
+  }
+
+  /** A commit has succeeded. */
+  committed(offset: number, order: number): void {
+    assert(order >= this.committedBy, 'commits take effect in the order in which they were asked for')
+    this.committedOffset = offset
+    this.committedBy = order
   }
 
   /** Asks again later. */

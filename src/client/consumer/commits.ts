@@ -6,7 +6,7 @@ import { within } from '../cluster/waiting.ts'
 import { MillraceError, toMillraceError } from '../millrace-error.ts'
 import type { AssignedPartition, Position } from './assigned-partition.ts'
 import type { Assignment } from './assignment.ts'
-import type { OffsetStore } from './offset-store.ts'
+import type { OffsetStore, PendingOffset } from './offset-store.ts'
 
 /** Commits what the application is done with: when it asks for it, and on its own once in a while. */
 export class Commits {
@@ -17,6 +17,8 @@ export class Commits {
   readonly #intervalMs: number | undefined
   #timer: Timer | undefined
   #isStopped = false
+  /** Commits of our own accord have failed since then. */
+  #failingSinceMs: number | undefined
 
   constructor(cluster: Cluster, assignment: Assignment, store: OffsetStore, intervalMs: number | undefined) {
     this.#cluster = cluster
@@ -31,28 +33,16 @@ export class Commits {
     this.#timer?.cancel()
   }
 
-  /** These offsets, of partitions that are ours. */
+  /** These offsets. Rejects with `NOT_ASSIGNED` for partitions that are not ours. */
   async commit(offsets: readonly OffsetToCommit[]): Promise<void> {
-    await this.#store.commit(offsets, this.#cluster.config.apiTimeoutMs)
-    for (const { topic, partition, offset, leaderEpoch = -1 } of offsets) {
-      const assigned = this.#assignment.get(topic, partition)
-      if (assigned === undefined) continue
-      assigned.committedOffset = offset
-      // Whoever commits what was handed out is done with it: no commit of our own accord takes that back.
-      const isAhead = offset > (assigned.confirmed?.offset ?? -1) && offset <= (assigned.position?.offset ?? -1)
-      if (isAhead) assigned.confirm({ offset, leaderEpoch }, assigned.version)
-    }
+    const pending = offsets.map(offset => ({ assigned: this.#assignment.require(offset), offset }))
+    for (const { assigned, offset } of pending) noteDone(assigned, offset)
+    await this.#store.commit(pending, this.#cluster.config.apiTimeoutMs)
   }
 
-  /** Everything of these partitions that the application is done with and that is not committed. */
-  async commitConfirmed(partitions: Iterable<AssignedPartition>, timeoutMs: number): Promise<void> {
-    const dirty = [...partitions].filter(({ confirmed, committedOffset, isLost }) => {
-      return !isLost && confirmed !== undefined && confirmed.offset !== committedOffset
-    })
-    const positions = dirty.map(({ confirmed }) => confirmed as Position)
-    const offsets = dirty.map(({ topic, partition }, i) => ({ topic, partition, ...positions[i] }))
-    await this.#store.commit(offsets, timeoutMs)
-    for (const [i, assigned] of dirty.entries()) assigned.committedOffset = positions[i].offset
+  /** Everything that the application is done with and that is not committed. */
+  async commitConfirmed(): Promise<void> {
+    await this.#store.commit(unsaved(this.#assignment), this.#cluster.config.apiTimeoutMs)
   }
 
   /**
@@ -63,7 +53,8 @@ export class Commits {
     if (this.#intervalMs === undefined) return
     const late = () => new MillraceError('TIMED_OUT', `not done within ${Math.ceil(timeoutMs)} ms`)
     try {
-      await within(this.#cluster.io.clock, timeoutMs, this.commitConfirmed(partitions, timeoutMs), late)
+      const committing = this.#store.commitOwned(unsaved(partitions), timeoutMs)
+      await within(this.#cluster.io.clock, timeoutMs, committing, late)
     } catch (error) {
       this.#warn(error)
     }
@@ -78,16 +69,43 @@ export class Commits {
   #armTimer(): void {
     if (this.#intervalMs === undefined || this.#isStopped) return
     this.#timer = this.#cluster.io.clock.after(this.#intervalMs, async () => {
-      try {
-        await this.commitConfirmed(this.#assignment, this.#cluster.config.apiTimeoutMs)
-      } catch (error) {
-        if (!this.#isStopped) this.#warn(error)
-      }
+      await this.#commitOnce()
       this.#armTimer()
     })
+  }
+
+  /** Not tried again: by then there may be more to commit, and the next one comes anyway. */
+  async #commitOnce(): Promise<void> {
+    const { requestTimeoutMs, apiTimeoutMs } = this.#cluster.config
+    const { nowMs } = this.#cluster
+    try {
+      await this.#store.tryCommitOwned(unsaved(this.#assignment), requestTimeoutMs)
+      this.#failingSinceMs = undefined
+    } catch (thrown) {
+      if (this.#isStopped) return
+      this.#failingSinceMs ??= nowMs
+      if (toMillraceError(thrown).retriable && nowMs - this.#failingSinceMs < apiTimeoutMs) return
+      this.#failingSinceMs = undefined
+      this.#warn(thrown)
+    }
   }
 
   #warn(error: unknown): void {
     this.#cluster.io.log.write('warn', `offsets were not committed: ${toMillraceError(error).message}`)
   }
+}
+
+/** Whoever commits what was handed out is done with it: no commit of our own accord takes that back. */
+function noteDone(assigned: AssignedPartition, { offset, leaderEpoch = -1 }: OffsetToCommit): void {
+  const isAhead = offset > (assigned.confirmed?.offset ?? -1) && offset <= (assigned.position?.offset ?? -1)
+  if (isAhead) assigned.confirm({ offset, leaderEpoch }, assigned.version)
+}
+
+/** What the application is done with and that is not committed. */
+function unsaved(partitions: Iterable<AssignedPartition>): PendingOffset[] {
+  return [...partitions].flatMap(assigned => {
+    const { topic, partition, confirmed, committedOffset, isLost } = assigned
+    if (isLost || confirmed === undefined || confirmed.offset === committedOffset) return []
+    return [{ assigned, offset: { topic, partition, ...confirmed } }]
+  })
 }

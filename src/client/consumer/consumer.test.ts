@@ -525,6 +525,83 @@ test('what was committed explicitly is not taken back by a commit of its own acc
   assert.equal(group.offsets.get('orders-0')?.offset, 2)
 })
 
+/** An answer to a commit of the one partition. */
+function commitAnswer(errorCode: ErrorCode): Mischief {
+  const partitions = [{ partitionIndex: 0, errorCode }]
+  return { type: 'answer', body: { topics: [{ topicId: 'AAAAAAAAAAAAAAAAAAAAAQ', partitions }] } }
+}
+
+const committedOffsets = (requests: readonly FakeRequest[]) =>
+  requests.map(({ body }) => body.topics[0].partitions[0].committedOffset)
+
+test('a commit that is answered after a seek back has not confirmed what is read again', async () => {
+  const options = { groupId: 'g', maxRecords: 2, autoCommitIntervalMs: 10_000 }
+  const { consumer, cluster, world, finish } = await readerWorld([[0, 1, 2, 3]], options)
+  consumer.assign([partition])
+  for (let polls = 0; polls < 2; polls++) await finish(consumer.poll())
+  cluster.mischief = first('OffsetCommit', { type: 'after', ms: 3000 })
+  const committing = consumer.commit([{ ...partition, offset: 4 }])
+  await world.advance(100)
+  consumer.seek(partition, 0)
+  for (let polls = 0; polls < 2; polls++) await finish(consumer.poll())
+  await finish(committing)
+  await world.advance(15_000)
+  assert.equal(cluster.groups.get('g')?.offsets.get('orders-0')?.offset, 2, 'the second batch is in hand once more')
+})
+
+test('a commit of its own accord that has failed is not tried again behind a later one', async () => {
+  const options = { groupId: 'g', maxRecords: 2, autoCommitIntervalMs: 1000 }
+  const { consumer, cluster, world, finish } = await readerWorld([[0, 1, 2, 3]], options)
+  consumer.assign([{ ...partition, offset: 0 }])
+  for (let polls = 0; polls < 2; polls++) await finish(consumer.poll())
+  cluster.mischief = first('OffsetCommit', commitAnswer(ErrorCode.coordinatorLoadInProgress))
+  while (cluster.asked('OffsetCommit').length === 0) await world.advance(10)
+  await finish(consumer.commit([{ ...partition, offset: 4 }]))
+  await world.advance(5000)
+  assert.deepEqual(committedOffsets(cluster.asked('OffsetCommit')), [2, 4])
+  assert.deepEqual(
+    world.log.lines.map(({ message }) => message).filter(line => line.includes('not committed')),
+    [],
+  )
+})
+
+test('commits of its own accord that go on failing are told of, once in a while', async () => {
+  const { consumer, cluster, world, finish } = await readerWorld([[0, 1]], { groupId: 'g', autoCommitIntervalMs: 1000 })
+  consumer.assign([{ ...partition, offset: 0 }])
+  await finish(consumer.poll())
+  await finish(consumer.poll({ timeoutMs: 1 }))
+  const mischief = commitAnswer(ErrorCode.coordinatorNotAvailable)
+  cluster.mischief = ({ api }) => (api === 'OffsetCommit' ? mischief : undefined)
+  await world.advance(150_000)
+  const told = () => world.log.lines.filter(({ message }) => message.includes('offsets were not committed')).length
+  assert.equal(told(), 2)
+  cluster.mischief = () => undefined
+  await world.advance(2000)
+  assert.deepEqual([told(), cluster.groups.get('g')?.offsets.get('orders-0')?.offset], [2, 2])
+})
+
+test('a commit that is tried again does not take back a later one', async () => {
+  const { consumer, cluster, finish } = await readerWorld([[0, 1, 2, 3]], { groupId: 'g', autoCommit: false })
+  consumer.assign([{ ...partition, offset: 0 }])
+  await finish(consumer.poll())
+  cluster.mischief = first('OffsetCommit', commitAnswer(ErrorCode.coordinatorLoadInProgress))
+  const commits = [2, 4].map(offset => consumer.commit([{ ...partition, offset }]))
+  await finish(Promise.all(commits))
+  assert.deepEqual(committedOffsets(cluster.asked('OffsetCommit')), [2, 4])
+})
+
+test('commits are made one after the other, in the order in which they were asked for', async () => {
+  const { consumer, cluster, finish } = await readerWorld([[0, 1, 2, 3]], { groupId: 'g', autoCommit: false })
+  consumer.assign([{ ...partition, offset: 0 }])
+  await finish(consumer.poll())
+  cluster.mischief = first('OffsetCommit', { type: 'after', ms: 1000 }, { type: 'close' }, { type: 'loseAnswer' })
+  const offsets = [1, 2, 3]
+  await finish(Promise.all(offsets.map(offset => consumer.commit([{ ...partition, offset }]))))
+  const group = cluster.groups.get('g')!
+  assert.equal(group.offsets.get('orders-0')?.offset, 3)
+  assert.deepEqual(committedOffsets(cluster.asked('OffsetCommit')).slice(0, 3), offsets)
+})
+
 test('without a group nothing can be committed', async () => {
   const { consumer, client } = await readerWorld([])
   await assert.rejects(consumer.commit(), { code: 'INVALID_ARGUMENT' })

@@ -92,7 +92,6 @@ export class Consumer {
       groupId,
       lane: this.#offsetsLane,
       committer: () => this.#group?.membership.committer ?? alone,
-      isOurs: ({ topic, partition }) => this.#assignment.get(topic, partition) !== undefined,
       refused: errorCode => this.#group?.membership.noteRefusal(errorCode),
     })
   }
@@ -287,10 +286,9 @@ export class Consumer {
     const commits = this.#groupCommits()
     if (offsets === undefined) {
       for (const batch of this.#polled) batch.confirm()
-      await commits.commitConfirmed(this.#assignment, this.#cluster.config.apiTimeoutMs)
+      await commits.commitConfirmed()
       return
     }
-    for (const one of offsets) this.#assignment.require(one)
     await commits.commit(offsets)
   }
 

@@ -5,7 +5,7 @@ import { type Committer, commitOffsets, fetchOffsets, type OffsetToCommit } from
 import type { TopicPartition } from '../cluster/leader-requests.ts'
 import type { Closing } from '../cluster/waiting.ts'
 import { MillraceError, toMillraceError } from '../millrace-error.ts'
-import type { Position } from './assigned-partition.ts'
+import type { AssignedPartition, Position } from './assigned-partition.ts'
 
 export interface OffsetStoreOptions {
   readonly cluster: Cluster
@@ -15,39 +15,92 @@ export interface OffsetStoreOptions {
   readonly lane: string
   /** In whose name to commit: it changes with each generation of the group. */
   readonly committer: () => Committer
-  readonly isOurs: (partition: TopicPartition) => boolean
   /** A commit was refused with this code. */
   readonly refused: (errorCode: ErrorCode) => void
 }
 
-/** The committed offsets of a consumer's group, as the group's coordinator has them. */
+/** Of a partition as it is assigned at present: should it be lost and come back, somebody else has committed meanwhile. */
+export interface PendingOffset {
+  readonly assigned: AssignedPartition
+  readonly offset: OffsetToCommit
+}
+
+/** Offsets that are committed together. */
+interface Commit {
+  /** Counts the commits as they were asked for. */
+  readonly order: number
+  /** What is still to be committed. */
+  left: readonly PendingOffset[]
+  /** What is lost or committed already is left out. */
+  readonly isOptional: boolean
+}
+
+/**
+ * The committed offsets of a consumer's group, as the group's coordinator has them. Commits take effect in the order in which
+ * they were asked for: one request is on its way at a time, and what a later one has committed is not tried again.
+ */
 export class OffsetStore {
   readonly #options: OffsetStoreOptions
+  #begun = 0
+  #lastRequest: Promise<unknown> = Promise.resolve()
 
   constructor(options: OffsetStoreOptions) {
     this.#options = options
   }
 
-  /** Tried until it succeeds or time is over. Rejects with the first failure. */
-  async commit(offsets: readonly OffsetToCommit[], timeoutMs: number): Promise<void> {
-    if (offsets.length === 0) return
-    const { cluster, groupId, committer, closing } = this.#options
-    let left = offsets
-    await cluster.retry(
-      `committing offsets for group ${groupId}`,
-      timeoutMs,
-      async leftMs => {
-        const lost = left.find(one => !this.#options.isOurs(one))
-        if (lost !== undefined) throw notOurs(lost)
-        const outcomes = await this.#withCoordinator(leftMs, where => commitOffsets(cluster, committer(), left, where))
-        const failed = left.filter((_, i) => outcomes[i] !== undefined)
-        const errors = outcomes.filter(error => error !== undefined)
-        left = failed
-        const worst = errors.find(({ retriable }) => !retriable) ?? errors[0]
-        if (worst !== undefined) this.#throw(worst)
-      },
-      closing,
-    )
+  /** Tried until it succeeds or time is over. Rejects with the first failure; with `NOT_ASSIGNED` for what is lost. */
+  commit(offsets: readonly PendingOffset[], timeoutMs: number): Promise<void> {
+    return this.#retry({ order: ++this.#begun, left: offsets, isOptional: false }, timeoutMs)
+  }
+
+  /** The same, but for what is lost meanwhile, which is left out. */
+  commitOwned(offsets: readonly PendingOffset[], timeoutMs: number): Promise<void> {
+    return this.#retry({ order: ++this.#begun, left: offsets, isOptional: true }, timeoutMs)
+  }
+
+  /** The same, tried once. */
+  async tryCommitOwned(offsets: readonly PendingOffset[], timeoutMs: number): Promise<void> {
+    await this.#attempt({ order: ++this.#begun, left: offsets, isOptional: true }, timeoutMs)
+  }
+
+  async #retry(commit: Commit, timeoutMs: number): Promise<void> {
+    const { cluster, groupId, closing } = this.#options
+    const what = `committing offsets for group ${groupId}`
+    await cluster.retry(what, timeoutMs, leftMs => this.#attempt(commit, leftMs), closing)
+  }
+
+  async #attempt(commit: Commit, timeoutMs: number): Promise<void> {
+    if (commit.left.length === 0) return
+    const errors = await this.#withCoordinator(timeoutMs, where => this.#inTurn(() => this.#send(commit, where)))
+    const worst = errors.find(({ retriable }) => !retriable) ?? errors[0]
+    if (worst !== undefined) this.#throw(worst)
+  }
+
+  async #inTurn<T>(act: () => Promise<T>): Promise<T> {
+    const before = this.#lastRequest
+    const request = before.then(act)
+    this.#lastRequest = request.catch(() => undefined)
+    return await request
+  }
+
+  /** What is ours, and who we are, is looked at in the turn in which the request is made. */
+  async #send(
+    commit: Commit,
+    where: { readonly nodeId: number; readonly lane: string; readonly timeoutMs: number },
+  ): Promise<MillraceError[]> {
+    const { cluster, committer } = this.#options
+    const lost = commit.left.find(({ assigned }) => assigned.isLost)
+    if (lost !== undefined && !commit.isOptional) throw notOurs(lost.assigned)
+    const wanted = commit.left.filter(one => isWanted(one, commit))
+    commit.left = wanted
+    if (wanted.length === 0) return []
+    const offsets = wanted.map(({ offset }) => offset)
+    const outcomes = await commitOffsets(cluster, committer(), offsets, where)
+    for (const [i, { assigned, offset }] of wanted.entries()) {
+      if (outcomes[i] === undefined) assigned.committed(offset.offset, commit.order)
+    }
+    commit.left = wanted.filter((_, i) => outcomes[i] !== undefined)
+    return outcomes.filter(error => error !== undefined)
   }
 
   /** Tried once. Rejects when any of them cannot be known now. undefined: none is committed. */
@@ -93,4 +146,9 @@ export class OffsetStore {
 
 export function notOurs({ topic, partition }: TopicPartition): MillraceError {
   return new MillraceError('NOT_ASSIGNED', `${topic}-${partition} is not assigned to this consumer (any more)`)
+}
+
+function isWanted({ assigned, offset }: PendingOffset, { order, isOptional }: Commit): boolean {
+  if (assigned.committedBy > order) return false
+  return !isOptional || (!assigned.isLost && assigned.committedOffset !== offset.offset)
 }

@@ -122,7 +122,7 @@ export async function runLibraryMember(
     await think(at, options.thinkMs)
     const client = clientOf(at, options)
     const consumer = client.consumer({
-      ...{ groupId: options.group, offsetReset: 'earliest', fetchMaxWaitMs: 100, autoCommit: false },
+      ...{ groupId: options.group, offsetReset: 'earliest', fetchMaxWaitMs: 100, autoCommitIntervalMs: 500 },
       ...{ sessionTimeoutMs: 6000, heartbeatIntervalMs: 1000, maxPollIntervalMs: 6000 },
       assignors: random.pick([['cooperative-sticky'], ['range'], ['cooperative-sticky', 'range']] as const),
     })

@@ -239,6 +239,22 @@ test('a commit in the middle of a rebalance is made when it is over', async () =
   assert.equal(world.group.offsets.get('orders-0')?.offset, 5)
 })
 
+test('a commit is not made any more when its partition was lost meanwhile, although it has come back', async () => {
+  const world = await GroupWorld.make(1)
+  const one = world.join({ heartbeatIntervalMs: 1000, autoCommit: false })
+  await world.advance(3000)
+  const partitions = [{ partitionIndex: 0, errorCode: ErrorCode.coordinatorLoadInProgress }]
+  const body = { topics: [{ topicId: 'AAAAAAAAAAAAAAAAAAAAAQ', partitions }] }
+  world.cluster.mischief = ({ api }) => (api === 'OffsetCommit' ? { type: 'answer', body } : undefined)
+  const commit = one.consumer.commit([{ topic: 'orders', partition: 0, offset: 5 }])
+  await world.advance(500)
+  world.group.members.clear()
+  while (!one.events.includes('lost 0') || owned(one).length === 0) await world.advance(1)
+  world.cluster.mischief = () => undefined
+  await assert.rejects(world.finish(commit), { code: 'NOT_ASSIGNED' })
+  assert.equal(world.group.offsets.size, 0)
+})
+
 test('the coordinator moves: the member stays one', async () => {
   const world = await GroupWorld.make(1, { nodes: 2 })
   const one = world.join({ heartbeatIntervalMs: 500 })
