@@ -13,13 +13,13 @@ process.env.UV_THREADPOOL_SIZE = process.env.UV_THREADPOOL_SIZE || '16'
 const cache = process.env.XDG_CACHE_HOME || (process.env.HOME && `${process.env.HOME}/.cache`)
 if (cache) require('node:module').enableCompileCache(`${cache}/millrace/compiled`)
 
-// When npx is killed nothing tells what it has started: that shall not go on alone.
+// When npx is killed nothing tells what it has started: that shall not go on alone. A stop that has begun is not broken off by this signal.
 if (process.env.npm_lifecycle_event) {
   const parent = process.ppid
   const timer = setInterval(() => {
     if (process.ppid === parent) return
     clearInterval(timer)
-    process.kill(process.pid, 'SIGTERM')
+    process.kill(process.pid, 'SIGHUP')
   }, 500)
   timer.unref()
 }

@@ -23,13 +23,13 @@ if (process.env.npm_lifecycle_event) endWithParent()
 if (major >= 26 && !isTest) runHere()
 else runInChild()
 
-/** When npm is killed nothing tells what it has started: that shall not go on alone. */
+/** When npm is killed nothing tells what it has started: that shall not go on alone. A stop that has begun is not broken off by this signal. */
 function endWithParent() {
   const parent = process.ppid
   const timer = setInterval(() => {
     if (process.ppid === parent) return
     clearInterval(timer)
-    process.kill(process.pid, 'SIGTERM')
+    process.kill(process.pid, 'SIGHUP')
   }, 500)
   timer.unref()
 }

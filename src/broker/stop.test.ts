@@ -62,6 +62,8 @@ describe('a stop', () => {
         host.node.disk.faults.failNext(operation, 'io', { pathEnd })
         assert.equal(await host.broker.close(), false)
         assert.equal(host.linesWith('not all could be put in order').length, 1)
+        const failed = pathEnd.startsWith('__cluster') ? '/data' : '/more'
+        assert.ok(!has(host, `${failed}/.kafka_cleanshutdown`))
         if (operation !== 'write' && pathEnd.endsWith('.tmp'))
           assert.ok(has(host, pathEnd), 'there is something to tidy up')
         await checkNext(host)

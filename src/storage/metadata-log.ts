@@ -66,7 +66,10 @@ export async function openMetadataLog(
   holder.saveNowAndThen()
   const close = async () => {
     await log.close()
-    await holder.saveRecoveryPoints()
+    await holder.saveRecoveryPoints().catch(error => {
+      holder.writeFailed(error)
+      throw error
+    })
   }
   return { log, damage, close }
 }

@@ -7,6 +7,7 @@ import { StartError } from '../../broker/start-error.ts'
 import type { LoadedConfig } from '../../config/load-config.ts'
 import type { LogSink } from '../../io/log-sink.ts'
 import { consoleLogSink } from '../../io/node/console-log-sink.ts'
+import { endOfStop } from '../end-of-stop.ts'
 import { addConfigFlags, type ConfigFlags, load } from '../load.ts'
 import { CommandFailure, ExitCode } from '../output.ts'
 import { onStopSignal } from '../stop-signals.ts'
@@ -39,27 +40,19 @@ async function run(flags: ConfigFlags): Promise<void> {
   const loaded = load(flags, line => warnings.push(line))
   const log = await logSinkOf(loaded)
   for (const warning of warnings) log.write('warn', warning)
-  let failed: ((reason: Error) => void) | undefined
-  const stopped = new Promise<Error | undefined>(resolve => {
-    failed = resolve
-    onStopSignal(() => resolve(undefined))
-  })
-  const starting = start(loaded, log, reason => failed?.(reason))
-  const running = await Promise.race([starting, stopped.then(reason => (reason === undefined ? undefined : starting))])
+  const asked = Promise.withResolvers<undefined>()
+  const failure = Promise.withResolvers<Error>()
+  onStopSignal(() => asked.resolve(undefined))
+  const running = await Promise.race([start(loaded, log, failure.resolve), asked.promise])
   // Nothing has been acknowledged yet, so there is nothing to put in order.
   if (running === undefined) process.exit(ExitCode.ok)
   process.stdout.write(banner(running, loaded))
-  const reason = await stopped
+  const reason = await Promise.race([asked.promise, failure.promise])
   if (reason !== undefined) process.exit(ExitCode.failed)
   process.stdout.write('Stopping: answering what is under way, syncing, marking the directories clean.\n')
-  let hasFailed = false
-  // What the stop waits for may never come then.
-  failed = () => {
-    hasFailed = true
-    setTimeout(() => process.exit(ExitCode.failed), patienceAfterFailureMs)
-  }
-  const isClean = await running.close()
-  process.exit(isClean && !hasFailed ? ExitCode.ok : ExitCode.failed)
+  const isClean = await endOfStop(running.close(), failure.promise, patienceAfterFailureMs)
+  if (isClean === undefined) log.write('error', 'the stop does not end after this failure: it is broken off')
+  process.exit(isClean ? ExitCode.ok : ExitCode.failed)
 }
 
 async function start(loaded: LoadedConfig, log: LogSink, failed: (reason: Error) => void): Promise<RunningBroker> {

@@ -1,4 +1,5 @@
 import type { LogLevel, LogSink } from '../log-sink.ts'
+import { droppedText, lineWriter } from './line-writer.ts'
 
 const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
 
@@ -12,7 +13,8 @@ export interface ConsoleLogOptions {
 /** Writes one line of text for each event, for people. */
 export function consoleLogSink(options: ConsoleLogOptions = {}): LogSink {
   const lowest = levels.indexOf(options.level ?? 'info')
-  const write = options.write ?? (line => void process.stderr.write(line))
+  const dropped = (count: number) => `${textLine(new Date(), 'warn', droppedText(count), {})}\n`
+  const write = options.write ?? lineWriter(process.stderr, { dropped })
   return {
     write(level, message, fields = {}) {
       if (levels.indexOf(level) >= lowest) write(`${textLine(new Date(), level, message, fields)}\n`)
