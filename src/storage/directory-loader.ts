@@ -176,8 +176,9 @@ class DirectoryLoader implements LoadedDirectory {
       this.#setAside(name, topic, partition, 'the cluster does not know the partition')
       return
     }
-    // What it warns of is over: a clean shutdown has saved all checkpoints.
-    if (this.#isClean && this.#hasNamesake(name)) await this.#context.disk.remove(`${path}/${namesakeFileName}`)
+    const hasNamesake = this.#hasNamesake(name)
+    // What it warns of is over: a clean shutdown has saved the checkpoints. Kafka's has left that of the cleaner as it was.
+    if (this.#isClean && hasNamesake) await this.#context.disk.remove(`${path}/${namesakeFileName}`)
     const loaded = await loadLog(this.#context, {
       topicId,
       topic,
@@ -186,7 +187,7 @@ class DirectoryLoader implements LoadedDirectory {
       config: this.#options.configOf(topic),
       isPageCacheKept: this.#isPageCacheKept,
       isContiguous: false,
-      ...this.#saidOf(name),
+      ...this.#saidOf(name, hasNamesake),
       damageFound: damage => this.#context.faults.damaged(damage),
       progress: bytes => {
         this.#recoveredBytes += bytes
@@ -198,9 +199,9 @@ class DirectoryLoader implements LoadedDirectory {
   }
 
   /** What the files of the directory say of a log. */
-  #saidOf(name: string) {
+  #saidOf(name: string, hasNamesake: boolean) {
     // A clean shutdown has saved them for every log.
-    if (!this.#isClean && this.#hasNamesake(name)) return nothingSaid
+    if (!this.#isClean && hasNamesake) return nothingSaid
     return {
       isClean: this.#isClean,
       hasNamesake: false,
@@ -209,7 +210,7 @@ class DirectoryLoader implements LoadedDirectory {
       isLogStartKnown: this.#logStarts.has(name),
       highWatermark: this.#highWatermarks.get(name) ?? 0,
       cleanEnd: this.#cleanEnds?.get(name),
-      cleanedOffset: this.#cleaned.get(name),
+      cleanedOffset: hasNamesake ? undefined : this.#cleaned.get(name),
     }
   }
 

@@ -3,7 +3,12 @@ import { describe, test } from 'node:test'
 import { ErrorCode } from '../base/error-code.ts'
 import { defaultLogConfig } from '../core/log/default-log-config.ts'
 import { claimDirectory, formatDirectory } from './directory-claim.ts'
-import { decodeMetaProperties, readMetaProperties, readOffsetCheckpoint } from './directory-files.ts'
+import {
+  decodeMetaProperties,
+  readMetaProperties,
+  readOffsetCheckpoint,
+  writeOffsetCheckpoint,
+} from './directory-files.ts'
 import { append, batchOf, bytesOf, type Host, onHost, readAll, topicId, tryAppend, written } from './fixture.test.ts'
 import { openMetadataLog } from './metadata-log.ts'
 
@@ -191,6 +196,25 @@ describe('partitions', () => {
       assert.ok(created.type === 'refused' && created.errorCode === ErrorCode.inconsistentTopicId)
     }))
 })
+
+test('a log whose namesake was compacted is not taken for compacted, also when Kafka has stopped in between', () =>
+  onHost({}, async host => {
+    append(await host.openLog(), { count: 9 })
+    await written(host, host.log())
+    await host.close()
+    host.io = host.node.start()
+    // Kafka marks the directory clean without a word on logs that its cleaner has not looked at.
+    await writeOffsetCheckpoint(host.io.disk, '/data', 'cleaner-offset-checkpoint', [
+      { topic: 'topic', partition: 0, offset: 6 },
+    ])
+    host.io.disk.writeSmallFile('/data/topic-0/millrace-namesake', Buffer.alloc(0))
+    host.node.crash('kill')
+    const log = await host.openLog()
+    assert.deepEqual([log.nextOffset, log.cleanedOffset], [9, undefined])
+    assert.deepEqual(host.faults.damage, [])
+    await host.close()
+    assert.deepEqual(readOffsetCheckpoint(host.node.start().disk, '/data', 'cleaner-offset-checkpoint'), new Map())
+  }))
 
 describe('a deleted log', () => {
   test('is gone at once, its name free, and what is being sent of it still good', () =>

@@ -212,21 +212,17 @@ export class LogFlusher {
     const { disk, indexCache } = this.#state.context
     const next = this.#state.segments.after(segment) as Segment
     const snapshot = next.pathOf('snapshot')
-    // A clean shutdown may have left it here: then nothing but the snapshot says that the index files, which are now written
-    // again, are whole. Elsewhere it stays, since it says that the batches are synced, and a gap behind them is no damage.
-    const isTrusted = this.#state.recoveryPoint >= next.baseOffset
-    if (isTrusted && next.snapshotBefore !== undefined && disk.status(snapshot) !== undefined) {
-      await disk.remove(snapshot)
-      await disk.syncDirectory(this.#state.home.path)
-    }
-    await this.writeIndexes(segment)
-    for (const kind of ['index', 'timeindex', 'txnindex'] as const) {
-      if (kind !== 'txnindex' || segment.hasTransactionIndex) await disk.syncFile(segment.pathOf(kind))
-    }
-    if (next.snapshotBefore !== undefined) {
-      disk.writeSmallFile(snapshot, next.snapshotBefore)
-      await disk.syncFile(snapshot)
-    }
+    // A clean shutdown or an earlier life has left it here. It says that the index files are whole, and that batches before it
+    // may have been compacted away: until there is another there is no moment at which that is not so, or not said.
+    const isThere = next.snapshotBefore !== undefined && disk.status(snapshot) !== undefined
+    const write = isThere
+      ? (path: string, bytes: Buffer) => replaceFile(disk, path, bytes)
+      : async (path: string, bytes: Buffer) => {
+          disk.writeSmallFile(path, bytes)
+          await disk.syncFile(path)
+        }
+    await this.#writeIndexes(segment, write)
+    if (next.snapshotBefore !== undefined) await write(snapshot, next.snapshotBefore)
     await this.saveEpochs()
     await disk.syncDirectory(this.#state.home.path)
     next.snapshotBefore = undefined
@@ -237,16 +233,25 @@ export class LogFlusher {
   }
 
   /** Kafka's index files of a segment that ends. */
-  async writeIndexes(segment: Segment): Promise<void> {
-    const { disk } = this.#state.context
+  async #writeIndexes(
+    segment: Segment,
+    write: (path: string, bytes: Buffer) => Promise<void> | undefined,
+  ): Promise<void> {
     let { indexes } = segment
     if (indexes === undefined || indexes.missingBelow > 0) {
       indexes = await rebuildIndexes(this.#state.context, this.#state.segments, segment)
     }
-    disk.writeSmallFile(segment.pathOf('index'), indexes.offsets.encode())
-    disk.writeSmallFile(segment.pathOf('timeindex'), indexes.times.encode())
-    if (!segment.hasTransactionIndex) return
-    disk.writeSmallFile(segment.pathOf('txnindex'), encodeTransactionIndex(indexes.aborted))
+    await write(segment.pathOf('index'), indexes.offsets.encode())
+    await write(segment.pathOf('timeindex'), indexes.times.encode())
+    if (segment.hasTransactionIndex) await write(segment.pathOf('txnindex'), encodeTransactionIndex(indexes.aborted))
+  }
+
+  /** What the last clean shutdown has left at the end of the log is not of its end any more. */
+  async removeEndSnapshot(): Promise<void> {
+    const { endSnapshot, segments, context, home } = this.#state
+    this.#state.endSnapshot = undefined
+    if (endSnapshot === undefined || segments.all.some(({ baseOffset }) => baseOffset === endSnapshot)) return
+    await context.disk.remove(`${home.path}/${segmentFileName(endSnapshot, 'snapshot')}`)
   }
 
   async saveEpochs(): Promise<void> {
@@ -274,12 +279,13 @@ export class LogFlusher {
       if (!active.isOnDisk) state.context.openFiles.use(active)
       if (active.isPrepared) {
         active.endTimeIndex()
-        await this.writeIndexes(active)
+        await this.#writeIndexes(active, (path, bytes) => void disk.writeSmallFile(path, bytes))
         await disk.syncFile(active.pathOf('timeindex'))
         if (active.hasTransactionIndex) await disk.syncFile(active.pathOf('txnindex'))
       }
       const snapshot = `${state.home.path}/${segmentFileName(state.nextOffset, 'snapshot')}`
       disk.writeSmallFile(snapshot, encodeProducerSnapshot(state.producers.entries))
+      if (state.endSnapshot !== state.nextOffset) await this.removeEndSnapshot()
       const epochs = `${state.home.path}/${leaderEpochFileName}`
       if (state.areEpochsUnsaved) {
         disk.writeSmallFile(`${epochs}.tmp`, state.epochs.encode())

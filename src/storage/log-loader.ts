@@ -111,6 +111,7 @@ export function newLog(
     isSettled: false,
     hasNamesake,
     missingSegments: [],
+    endSnapshot: undefined,
   }
 }
 
@@ -143,6 +144,7 @@ export async function loadLog(context: StorageContext, request: LoadRequest): Pr
   for (const segment of segments.all) context.openFiles.close(segment)
   tellMissingStart(segments, request)
   tellMissing(plan, request)
+  await removeStraySnapshots(context, path, plan, segments, isKnown)
   const logEndOffset = segments.active.nextOffset
   const logStartOffset = Math.min(Math.max(request.logStartOffset, segments.first.baseOffset), logEndOffset)
   log.epochs.truncateFromStart(logStartOffset)
@@ -160,7 +162,28 @@ export async function loadLog(context: StorageContext, request: LoadRequest): Pr
     isSettled: isKnown,
     hasNamesake: request.hasNamesake,
     missingSegments: plan.missing,
+    endSnapshot: isKnown ? logEndOffset : undefined,
   }
+}
+
+/**
+ * What earlier clean shutdowns have left in the middle of segments, before more was appended there. One at the end is of use
+ * after a clean shutdown only.
+ */
+async function removeStraySnapshots(
+  { disk }: StorageContext,
+  path: string,
+  { snapshots }: SegmentPlan,
+  segments: SegmentList,
+  isKnown: boolean,
+): Promise<void> {
+  const isUsed = (offset: number) =>
+    segments.all.some(one => one.baseOffset === offset) || (isKnown && offset === segments.active.nextOffset)
+  const strays = snapshots.filter(offset => !isUsed(offset))
+  for (const offset of strays) await disk.remove(`${path}/${segmentFileName(offset, 'snapshot')}`)
+  // One that came back with the power would be taken for that of a segment which begins there by then. A log that is recovered
+  // has its directory synced before it may say so of any segment.
+  if (strays.length > 0 && isKnown) await disk.syncDirectory(path)
 }
 
 /** The log start is saved before segments are removed, so what lies between was lost otherwise. */

@@ -34,6 +34,8 @@ export interface LoadedLog {
   readonly hasNamesake: boolean
   /** Base offsets of segments whose files are gone. */
   readonly missingSegments: readonly number[]
+  /** Where a clean shutdown has left a producer snapshot that is of use until something is appended; undefined: nowhere. */
+  readonly endSnapshot: number | undefined
 }
 
 /** A pass of compaction, as others see it. */
@@ -91,6 +93,8 @@ export class LogState {
   isMetadataSynced: boolean
   /** The file that says so is there: see `namesakeFileName`. */
   hasNamesake: boolean
+  /** See `LoadedLog`: the file may be there, in the middle of a segment or beyond the end. */
+  endSnapshot: number | undefined
   /** `leader-epoch-checkpoint` does not hold what `epochs` does. */
   areEpochsUnsaved: boolean
   /** The files are not those that a clean shutdown leaves: something was appended, cut or recovered. */
@@ -133,6 +137,7 @@ export class LogState {
     this.isMetadataSynced = loaded.isSettled
     this.hasNamesake = loaded.hasNamesake
     this.missingSegments = loaded.missingSegments
+    this.endSnapshot = loaded.endSnapshot
     this.isChanged = !loaded.isSettled
     this.areEpochsUnsaved = !loaded.isSettled
     assert(this.logStartOffset <= this.nextOffset, 'a log does not begin after its end')

@@ -198,6 +198,7 @@ export class LogTrimmer {
     state.producers.reset(states.entries)
     this.#ended(segment)
     await this.#removeFiles(removed)
+    if ((state.endSnapshot ?? 0) > segment.nextOffset) await this.#flusher.removeEndSnapshot()
     await file.sync()
     segment.syncedBytes = read.sizeBytes
   }
@@ -228,6 +229,7 @@ export class LogTrimmer {
       state.recoveryPoint = offset
       // The newest go first: whatever a crash leaves of them is a log that ends earlier.
       await this.#removeFiles(removed.reverse())
+      await this.#flusher.removeEndSnapshot()
       state.context.openFiles.use(segment)
       segment.isOnDisk = true
       state.nameChanges++

@@ -47,8 +47,8 @@ export const bugs: readonly PlantedBug[] = [
   {
     name: 'snapshot-is-ahead',
     file: 'storage/log-flusher.ts',
-    find: 'disk.writeSmallFile(snapshot, next.snapshotBefore)',
-    replace: 'disk.writeSmallFile(snapshot, encodeProducerSnapshot(this.#state.producers.entries))',
+    find: 'await write(snapshot, next.snapshotBefore)',
+    replace: 'await write(snapshot, encodeProducerSnapshot(this.#state.producers.entries))',
     why: 'a producer snapshot holds what comes after its offset (I27)',
   },
   {

@@ -4,7 +4,7 @@ import type { LogConfig } from '../../core/log/partition-log.ts'
 import { DiskError } from '../../io/disk.ts'
 import { buildMarkerBatch } from '../../records/control.ts'
 import type { CrashKind } from '../../simulator/io/simulated-disk.ts'
-import { Host, tryAppend } from '../fixture.test.ts'
+import { Host, tryAppend, written } from '../fixture.test.ts'
 import type { SegmentedLog } from '../segmented-log.ts'
 import { compact, compacted, filesOf, type Pair, pairsBatch, put, roll, textOf } from './compaction-fixture.test.ts'
 
@@ -81,6 +81,46 @@ for (const [name, scenario] of Object.entries({ oneGroup, emptiedSegments })) {
         assert.ok(operation > 20, `a pass has ${operation} operations`)
       }
     })
+  }
+}
+
+test('a power cut while the files of an earlier one are put in order takes nothing of a compacted log', async () => {
+  let operation = 1
+  while (await crashTwice(emptiedSegments, operation)) operation++
+  assert.ok(operation > 10, `putting in order has ${operation} operations`)
+})
+
+/** Answers false when there is no such operation. */
+async function crashTwice(scenario: Scenario, operation: number): Promise<boolean> {
+  const host = new Host({ seed: `twice-${operation}`, config: scenario.config })
+  const log = await host.run(host.openLog())
+  await host.run(scenario.prepare(host, log))
+  await host.run(compacted(host, log))
+  host.node.crash('power')
+  const opened = await host.run(host.openLog())
+  const before = await host.run(textOf(opened))
+  const crash = crashAtOperation(host, operation, 'power')
+  const inOrder = putInOrder(host, opened).then(() => 'in order' as const)
+  inOrder.catch(() => undefined)
+  const end = await host.run(Promise.race([inOrder, crash.happened]))
+  crash.off()
+  if (end === 'in order') return false
+  const again = await host.run(host.openLog())
+  const label = `operation ${operation}, ${crash.what()}`
+  assert.deepEqual(host.faults.damage, [], label)
+  assert.deepEqual((await host.run(textOf(again))).slice(0, before.length), before, label)
+  return true
+}
+
+/** Until the recovery point is at the end: all segments have their files. */
+async function putInOrder(host: Host, log: SegmentedLog): Promise<void> {
+  const offset = tryAppend(log, keyed([['z', '1']]), { leaderEpoch: Math.max(0, log.latestEpoch) })
+  assert.equal(typeof offset, 'number')
+  await written(host, log)
+  await log.flush()
+  for (let turns = 0; log.recoveryPoint < log.logEndOffset; turns++) {
+    assert.ok(turns < 100_000, `${log.recoveryPoint} of ${log.logEndOffset}, ${JSON.stringify(log.inspect().segments)}`)
+    await host.io.clock.yieldTurn()
   }
 }
 
