@@ -11,6 +11,7 @@ import {
 } from '../records/batch.ts'
 import { placeAfter, problemOf } from './batch-scan.ts'
 import type { Segment } from './segment.ts'
+import { findBatchBehind } from './segment-scan.ts'
 import { type BatchPlace, storedLastOffset } from './stored-batch.ts'
 
 /** Bytes that are read and checked at once, when the first batch is not larger. */
@@ -38,6 +39,8 @@ export type ColdRead =
   | { readonly type: 'beyond'; readonly checkedBytes: number }
   | { readonly type: 'damaged'; readonly position: number; readonly reason: string; readonly checkedBytes: number }
 
+/** How far behind the beginning of damage a read looks for a batch. What lies further away is found when it is scrubbed. */
+const maxPassedBytes = 4 * 1024 * 1024
 const noBytes = Buffer.alloc(0)
 
 /**
@@ -76,7 +79,7 @@ export async function readCold(cold: ColdRequest): Promise<ColdRead> {
       continue
     }
     const at = position + walk.checked
-    const next = await afterDamage(cold, at)
+    const next = await afterDamage(cold, at, place)
     if (next === undefined) return { type: 'damaged', position: at, reason: problem, checkedBytes }
     position = next
     place = { ...place, from: segment.baseOffset, isAfterKnown: false }
@@ -88,10 +91,16 @@ function findCut(walk: ColdWalk, readBytes: number, wantedBytes: number, restByt
   return walk.checked === 0 && walk.needed > restBytes ? 'the batch is cut off' : undefined
 }
 
-/** The position of the first batch after damage, if it is known and does not begin above the offset. */
-async function afterDamage({ segment, file, request }: ColdRequest, at: number): Promise<number | undefined> {
-  const next = segment.verified.nextBeginning(at)
-  if (next >= segment.writtenBytes) return undefined
+/** The position of the first batch behind damage, unless the offset comes before it, or nobody knows of it. */
+async function afterDamage(
+  { segment, file, request }: ColdRequest,
+  at: number,
+  place: BatchPlace,
+): Promise<number | undefined> {
+  const end = segment.writtenBytes
+  const near = await findBatchBehind(file, at, { end, searchEnd: at + maxPassedBytes }, place)
+  const next = near?.position ?? segment.verified.nextBeginning(at)
+  if (next >= end) return undefined
   const header = await file.read(next, batchHeaderBytes)
   return header.length === batchHeaderBytes && readBaseOffset(header, 0) <= request.offset ? next : undefined
 }

@@ -1,6 +1,6 @@
 import { scanBatches } from './batch-scan.ts'
 import type { LogState } from './log-state.ts'
-import { findNextBatch } from './segment-scan.ts'
+import { findBatchBehind } from './segment-scan.ts'
 
 /** Where a scrub goes on: a segment, and the position of a batch in it. */
 export interface ScrubCursor {
@@ -51,7 +51,7 @@ export async function scrub(state: LogState, cursor: ScrubCursor | undefined, ma
         bytes,
       }
     }
-    const found = await findNextBatch(file, scan.position + 1, end, scan.place)
+    const found = await findBatchBehind(file, scan.position, { end }, scan.place)
     const damageEnd = found?.position ?? end
     segment.verified.remove(scan.position, damageEnd)
     const { position, problem: reason, place: after } = scan

@@ -2,10 +2,12 @@ import type { ProducerStates } from '../core/log/producer-states.ts'
 import type { DiskFile } from '../io/disk.ts'
 import {
   batchHeaderBytes,
+  batchPrefixBytes,
   batchSizeAt,
   isCrcValid,
   magicPosition,
   readBaseOffset,
+  readBatchSize,
   readLastOffset,
 } from '../records/batch.ts'
 import { type BatchVisitor, type ScanRange, scanBatches, scanWindowBytes } from './batch-scan.ts'
@@ -80,7 +82,9 @@ export async function scanFile(file: DiskFile, range: ScanRange, visit: BatchVis
   while (position < range.end) {
     const scan = await scanBatches(file, { position, end: range.end, place }, visit)
     if (scan.problem === undefined) break
-    const next = await findNextBatch(file, scan.position + 1, range.end, scan.place)
+    // What was acknowledged is rather kept: what looks like a batch is one, if nothing else is to be found.
+    const search = { end: range.end, mayStandAlone: true }
+    const next = await findBatchBehind(file, scan.position, search, scan.place)
     position = next?.position ?? range.end
     // How many offsets are lost is known from the batch that follows only.
     place = { ...scan.place, from: next?.baseOffset ?? scan.place.from, isAfterKnown: false }
@@ -95,33 +99,103 @@ export async function scanFile(file: DiskFile, range: ScanRange, visit: BatchVis
   return damaged
 }
 
+interface SearchRange {
+  readonly end: number
+  readonly searchEnd?: number
+  readonly mayStandAlone?: boolean
+}
+
+export interface FoundBatch {
+  readonly position: number
+  readonly baseOffset: number
+}
+
 /**
- * The next bytes that are a valid batch: the header makes sense, the offsets fit and the CRC is right. Undefined when there
- * are none up to `end`.
+ * The first valid batch behind bytes at `at` that are none; undefined when there is none up to `end`, or none that begins before
+ * `searchEnd`. Records may hold batches of their own: where the bytes still say their length, the one after it goes before any
+ * inside of it; otherwise it has to be followed by another, or by the end. With `mayStandAlone` one that is not is better than
+ * none.
+ */
+export async function findBatchBehind(
+  file: DiskFile,
+  at: number,
+  { end, searchEnd = end, mayStandAlone = false }: SearchRange,
+  place: BatchPlace,
+): Promise<FoundBatch | undefined> {
+  const behind = await batchAfterLength(file, at, end, place)
+  if (behind !== undefined) return behind
+  let alone: FoundBatch | undefined
+  for await (const { position, size, baseOffset } of validBatches(file, at + 1, { end, searchEnd }, place)) {
+    const next = position + size
+    if (next === end || (await batchAt(file, next, end, place)) !== undefined) return { position, baseOffset }
+    alone ??= { position, baseOffset }
+  }
+  return mayStandAlone ? alone : undefined
+}
+
+/** The batch that begins where the bytes at `at` say that they end. */
+async function batchAfterLength(
+  file: DiskFile,
+  at: number,
+  end: number,
+  place: BatchPlace,
+): Promise<FoundBatch | undefined> {
+  const prefix = await file.read(at, Math.min(batchPrefixBytes, end - at))
+  const size = prefix.length < batchPrefixBytes ? 0 : readBatchSize(prefix, 0)
+  return size >= batchHeaderBytes ? await batchAt(file, at + size, end, place) : undefined
+}
+
+/** The batch that begins exactly there, if one does. */
+async function batchAt(
+  file: DiskFile,
+  position: number,
+  end: number,
+  place: BatchPlace,
+): Promise<FoundBatch | undefined> {
+  if (end - position < batchHeaderBytes) return undefined
+  const header = await file.read(position, batchHeaderBytes)
+  if (header.length < batchHeaderBytes || !mayBegin(header, 0, end - position, place)) return undefined
+  const size = readBatchSize(header, 0)
+  const batch = await file.read(position, size)
+  const isValid = batch.length === size && isCrcValid(batch, 0, size)
+  return isValid ? { position, baseOffset: readBaseOffset(header, 0) } : undefined
+}
+
+/**
+ * The next bytes from `from` on that are a valid batch: the header makes sense, the offsets fit and the CRC is right. Undefined
+ * when there are none up to `end`.
  */
 export async function findNextBatch(
   file: DiskFile,
   from: number,
   end: number,
   place: BatchPlace,
-): Promise<{ position: number; baseOffset: number } | undefined> {
+): Promise<FoundBatch | undefined> {
+  for await (const found of validBatches(file, from, { end, searchEnd: end }, place)) return found
+  return undefined
+}
+
+async function* validBatches(
+  file: DiskFile,
+  from: number,
+  { end, searchEnd }: { readonly end: number; readonly searchEnd: number },
+  place: BatchPlace,
+): AsyncGenerator<FoundBatch & { readonly size: number }, void, undefined> {
   let windowAt = from
-  while (end - windowAt >= batchHeaderBytes) {
+  while (end - windowAt >= batchHeaderBytes && windowAt < searchEnd) {
     const bytes = await file.read(windowAt, Math.min(scanWindowBytes, end - windowAt))
-    if (bytes.length < batchHeaderBytes) return undefined
+    if (bytes.length < batchHeaderBytes) return
     const last = bytes.length - batchHeaderBytes
-    for (let at = 0; at <= last; at++) {
+    for (let at = 0; at <= last && windowAt + at < searchEnd; at++) {
       if (!mayBegin(bytes, at, end - windowAt, place)) continue
       const size = batchSizeAt(bytes, at, end - windowAt)
       const isWhole = at + size <= bytes.length
       const batch = isWhole ? bytes : await file.read(windowAt + at, size)
-      if (batch.length >= size && isCrcValid(batch, isWhole ? at : 0, size)) {
-        return { position: windowAt + at, baseOffset: readBaseOffset(bytes, at) }
-      }
+      if (batch.length < size || !isCrcValid(batch, isWhole ? at : 0, size)) continue
+      yield { position: windowAt + at, baseOffset: readBaseOffset(bytes, at), size }
     }
     windowAt += last + 1
   }
-  return undefined
 }
 
 function mayBegin(bytes: Buffer, at: number, end: number, place: BatchPlace): boolean {

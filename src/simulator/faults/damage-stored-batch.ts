@@ -70,12 +70,10 @@ export function damageStoredBatch(
   const { what, position, bytes } = damage
   if (!node.disk.damage(path, position, bytes)) return undefined
   ledger.damaged(topicId, name.partition)
-  // What follows in the same segment may not be found any more, and the newest one grows.
   const siblings = logs.filter(one => one.path.startsWith(`${directory}/`)).flatMap(one => one.batches)
   // Where records have been cleaned away before it, a read of them comes to this batch.
   const ends = siblings.map(({ lastOffset }) => lastOffset + 1).filter(end => end <= place.baseOffset)
-  const isNewest = !logs.some(one => one.path.startsWith(`${directory}/`) && one.path > path)
-  const to = mayLoseRest || isNewest ? Number.MAX_SAFE_INTEGER : batches.at(-1)!.lastOffset + 1
+  const to = mayLoseRest ? Number.MAX_SAFE_INTEGER : place.lastOffset + 1
   return { path, what, topic: name.topic, topicId, partition: name.partition, from: Math.max(0, ...ends), to }
 }
 

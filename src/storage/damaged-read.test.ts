@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { ErrorCode } from '../base/error-code.ts'
+import { readBaseOffset } from '../records/batch.ts'
+import { batchSpans } from '../records/batch-header.ts'
+import { BatchBuilder } from '../records/builder.ts'
+import { append, batchOf, bytesOf, type Host, onHost, tryAppend, written } from './fixture.test.ts'
+import type { SegmentedLog } from './segmented-log.ts'
+
+const path = '/data/topic-0/00000000000000000000.log'
+const batches = 20
+const damaged = 8
+
+/** One segment without index entries, as a clean shutdown leaves it, with this done to its file. */
+async function reopened(
+  host: Host,
+  change: (bytes: Buffer, at: number) => void,
+  valueBytes = 300,
+): Promise<SegmentedLog> {
+  const log = await host.openLog()
+  for (let count = 0; count < batches; count++) {
+    // A record may hold what looks like a batch of this very log.
+    if (count === damaged) assert.equal(tryAppend(log, withBatchInside(valueBytes)), damaged)
+    else append(log, { valueBytes: 40 })
+  }
+  await written(host, log)
+  await host.close()
+  host.io = host.node.start()
+  const bytes = host.node.disk.files().find(file => `/${file.path}`.endsWith(path))!.bytes
+  const spans = [...batchSpans(bytes)]
+  change(bytes, spans[damaged]!.at)
+  host.io.disk.writeSmallFile(path, bytes)
+  host.node.crash('kill')
+  await host.open()
+  return host.log()
+}
+
+function withBatchInside(valueBytes: number): Buffer {
+  const value = Buffer.alloc(valueBytes)
+  const inside = batchOf({ count: 2 })
+  inside.writeBigInt64BE(BigInt(damaged + 1))
+  inside.copy(value)
+  const builder = new BatchBuilder()
+  builder.append(1000, Buffer.from('key'), value)
+  return Buffer.from(builder.finish({}))
+}
+
+/** For each offset what a read of it gives: the offset that comes first, or the error. */
+async function answers(log: SegmentedLog): Promise<string> {
+  const found: (string | number)[] = []
+  for (let offset = 0; offset < batches; offset++) {
+    const read = await log.read({ offset, maxBytes: 1, minOneBatch: true, isolation: 'logEndOffset' })
+    if (read.type === 'refused') found.push(read.errorCode === ErrorCode.corruptMessage ? 'damaged' : read.errorCode)
+    else found.push(readBaseOffset(await bytesOf(read), 0))
+  }
+  return found.join()
+}
+
+const changes: Record<string, (bytes: Buffer, at: number) => void> = {
+  'a record': (bytes, at) => {
+    bytes[at + 75]! ^= 1
+  },
+  'the CRC': (bytes, at) => {
+    bytes[at + 17]! ^= 1
+  },
+  'the offset': (bytes, at) => {
+    bytes[at + 7]! ^= 64
+  },
+  'the length, now too large for the file': (bytes, at) => bytes.writeInt32BE(1 << 20, at + 8),
+  'the length, now negative': (bytes, at) => bytes.writeInt32BE(-5, at + 8),
+  'the magic': (bytes, at) => {
+    bytes[at + 16] = 7
+  },
+}
+
+describe('a damaged batch hides itself only, before it was ever scrubbed:', () => {
+  for (const [what, change] of Object.entries(changes)) {
+    test(what, () =>
+      onHost({ config: { indexIntervalBytes: 1 << 20 } }, async host => {
+        const log = await reopened(host, change)
+        const expected = Array.from({ length: batches }, (_, offset) => (offset === damaged ? 'damaged' : offset))
+        assert.equal(await answers(log), expected.join())
+        assert.equal(host.faults.damage.length, 1)
+      }),
+    )
+  }
+
+  test('but what lies behind more than a read looks through, until it is scrubbed', () =>
+    onHost({ config: { indexIntervalBytes: 1 << 24, maxMessageBytes: 1 << 23 } }, async host => {
+      const log = await reopened(host, (bytes, at) => bytes.fill(0, at, at + 100), 6 << 20)
+      const hidden = Array.from({ length: batches }, (_, offset) => (offset < damaged ? offset : 'damaged'))
+      assert.equal(await answers(log), hidden.join())
+      let { next } = await log.scrub(undefined, 1 << 20)
+      while (next !== undefined) ({ next } = await log.scrub(next, 1 << 20))
+      const expected = Array.from({ length: batches }, (_, offset) => (offset === damaged ? 'damaged' : offset))
+      assert.equal(await answers(log), expected.join())
+    }))
+})
