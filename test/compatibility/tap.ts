@@ -1,7 +1,4 @@
-import { once } from 'node:events'
-import { connect, createServer, type Server, type Socket } from 'node:net'
-import { decodeRequestHeader } from '../../src/protocol/frames.ts'
-import { Reader } from '../../src/protocol/reader.ts'
+import { FrameProxy, type ProxiedRequest } from '../frame-proxy.ts'
 import { freePorts } from './free-port.ts'
 
 /** One request that went by. Times are of `performance.now()`. */
@@ -22,22 +19,24 @@ export class Tap implements AsyncDisposable {
   /** Of the broker. */
   targetPort = 0
   readonly calls: Call[] = []
-  readonly #server: Server
-  readonly #sockets = new Set<Socket>()
-  #connections = 0
+  readonly #unanswered = new Map<ProxiedRequest, Call>()
+  #proxy: FrameProxy | undefined
   #dropping: { readonly apiKey: number; readonly dropped: () => void } | undefined
 
   static async open(): Promise<Tap> {
     const [port] = await freePorts(1)
     const tap = new Tap(port!)
-    tap.#server.listen(tap.port, '127.0.0.1')
-    await once(tap.#server, 'listening')
+    tap.#proxy = await FrameProxy.start({
+      port: tap.port,
+      brokerPort: () => tap.targetPort,
+      asked: (request, body) => tap.#asked(request, body),
+      answered: (request, frame) => tap.#answered(request, frame),
+    })
     return tap
   }
 
   private constructor(port: number) {
     this.port = port
-    this.#server = createServer(client => this.#accept(client))
   }
 
   get bootstrap(): string {
@@ -52,62 +51,25 @@ export class Tap implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy()
-    this.#server.close()
-    await once(this.#server, 'close')
+    await this.#proxy?.[Symbol.asyncDispose]()
   }
 
-  #accept(client: Socket): void {
-    const broker = connect({ port: this.targetPort, host: '127.0.0.1', noDelay: true })
-    client.setNoDelay(true)
-    const connection = ++this.#connections
-    const unanswered = new Map<number, Call>()
-    for (const [socket, other] of [
-      [client, broker],
-      [broker, client],
-    ] as const) {
-      this.#sockets.add(socket)
-      socket.on('error', () => {})
-      socket.once('close', () => {
-        this.#sockets.delete(socket)
-        other.end()
-      })
+  #asked(request: ProxiedRequest, body: Buffer): void {
+    const { apiKey, apiVersion, clientId } = request.header
+    const call: Call = {
+      ...{ connection: request.connection, apiKey, apiVersion, clientId: clientId ?? '', body: Buffer.from(body) },
+      ...{ sentAt: performance.now(), answeredAt: undefined },
     }
-    eachFrame(client, frame => {
-      const reader = new Reader(frame.subarray(4))
-      const { apiKey, apiVersion, correlationId, clientId } = decodeRequestHeader(reader)
-      const body = Buffer.from(frame.subarray(4 + reader.position))
-      const call: Call = {
-        ...{ connection, apiKey, apiVersion, clientId: clientId ?? '', body },
-        ...{ sentAt: performance.now(), answeredAt: undefined },
-      }
-      this.calls.push(call)
-      unanswered.set(correlationId, call)
-      broker.write(frame)
-    })
-    eachFrame(broker, frame => {
-      const call = unanswered.get(frame.readInt32BE(4))
-      if (call !== undefined) call.answeredAt = performance.now()
-      unanswered.delete(frame.readInt32BE(4))
-      if (this.#dropping !== undefined && call?.apiKey === this.#dropping.apiKey) {
-        this.#dropping.dropped()
-        this.#dropping = undefined
-        client.destroy()
-        broker.destroy()
-      } else client.write(frame)
-    })
+    this.calls.push(call)
+    this.#unanswered.set(request, call)
   }
-}
 
-/** Whole frames, their lengths in front. */
-function eachFrame(socket: Socket, take: (frame: Buffer) => void): void {
-  let received = Buffer.alloc(0)
-  socket.on('data', (bytes: Buffer) => {
-    received = Buffer.concat([received, bytes])
-    while (received.length >= 4 && received.length >= 4 + received.readInt32BE(0)) {
-      const end = 4 + received.readInt32BE(0)
-      take(received.subarray(0, end))
-      received = received.subarray(end)
-    }
-  })
+  #answered(request: ProxiedRequest, frame: Buffer): Buffer | undefined {
+    this.#unanswered.get(request)!.answeredAt = performance.now()
+    this.#unanswered.delete(request)
+    if (this.#dropping?.apiKey !== request.header.apiKey) return frame
+    this.#dropping.dropped()
+    this.#dropping = undefined
+    return undefined
+  }
 }

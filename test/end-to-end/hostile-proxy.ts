@@ -1,13 +1,11 @@
-import { once } from 'node:events'
-import { connect, createServer, type Server, type Socket } from 'node:net'
 import { apiMessages } from '../../src/protocol/all-messages.ts'
 import { ApiKey } from '../../src/protocol/apis.ts'
-import { decodeRequestHeader, encodeResponse } from '../../src/protocol/frames.ts'
+import { encodeResponse, type RequestHeader } from '../../src/protocol/frames.ts'
 import { damage, withSize } from '../../src/protocol/fuzz.ts'
 import { randomValue } from '../../src/protocol/random-value.ts'
-import { Reader } from '../../src/protocol/reader.ts'
 import { Writer } from '../../src/protocol/writer.ts'
 import type { SeededRandom } from '../../src/records/seeded-random.ts'
+import { FrameProxy } from '../frame-proxy.ts'
 
 /** Their answers have addresses. Nobody is to be connected to that a flipped bit has named. */
 const tellsAddresses: ReadonlySet<number> = new Set([
@@ -16,68 +14,35 @@ const tellsAddresses: ReadonlySet<number> = new Set([
 
 /** Stands before a broker and damages a part of its answers. */
 export class HostileProxy implements AsyncDisposable {
-  readonly #server: Server
-  readonly #sockets = new Set<Socket>()
-  readonly #brokerPort: number
+  #proxy: FrameProxy | undefined
   /** Of the answers; undefined: hands all on as they are. */
   random: SeededRandom | undefined
   damagedCount = 0
 
   static async start({ port, brokerPort }: { port: number; brokerPort: number }): Promise<HostileProxy> {
-    const proxy = new HostileProxy(brokerPort)
-    proxy.#server.listen(port, '127.0.0.1')
-    await once(proxy.#server, 'listening')
-    return proxy
-  }
-
-  private constructor(brokerPort: number) {
-    this.#brokerPort = brokerPort
-    this.#server = createServer(client => this.#accept(client))
+    const hostile = new HostileProxy()
+    hostile.#proxy = await FrameProxy.start({
+      port,
+      brokerPort: () => brokerPort,
+      answered: ({ header }, frame) => {
+        const { random } = hostile
+        if (random === undefined || random.below(4) > 0) return frame
+        return hostile.#damaged(frame.subarray(4), header, random)
+      },
+    })
+    return hostile
   }
 
   /** Ends the connections that there are. */
   reset(): void {
-    for (const socket of this.#sockets) socket.destroy()
+    this.#proxy?.reset()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.reset()
-    this.#server.close()
-    await once(this.#server, 'close')
+    await this.#proxy?.[Symbol.asyncDispose]()
   }
 
-  #accept(client: Socket): void {
-    const broker = connect({ port: this.#brokerPort, host: '127.0.0.1' })
-    const asked = new Map<number, { readonly apiKey: number; readonly apiVersion: number }>()
-    for (const [socket, other] of [
-      [client, broker],
-      [broker, client],
-    ] as const) {
-      this.#sockets.add(socket)
-      socket.on('error', () => {})
-      socket.once('close', () => {
-        this.#sockets.delete(socket)
-        other.destroy()
-      })
-    }
-    eachFrame(client, frame => {
-      const { apiKey, apiVersion, correlationId } = decodeRequestHeader(new Reader(frame))
-      asked.set(correlationId, { apiKey, apiVersion })
-      broker.write(withSize(frame))
-    })
-    eachFrame(broker, frame => {
-      const correlationId = frame.readInt32BE(0)
-      const { apiKey, apiVersion } = asked.get(correlationId)!
-      if (this.random === undefined || this.random.below(4) > 0) client.write(withSize(frame))
-      else client.write(this.#damaged(frame, { apiKey, apiVersion, correlationId }, this.random))
-    })
-  }
-
-  #damaged(
-    frame: Buffer,
-    about: { readonly apiKey: number; readonly apiVersion: number; readonly correlationId: number },
-    random: SeededRandom,
-  ): Buffer {
+  #damaged(frame: Buffer, about: RequestHeader, random: SeededRandom): Buffer {
     this.damagedCount++
     if (!tellsAddresses.has(about.apiKey)) {
       if (random.below(2) === 0) return withSize(damage(frame, random).bytes, random)
@@ -91,17 +56,4 @@ export class HostileProxy implements AsyncDisposable {
       if (kind === 'truncated' || kind === 'extended' || kind === 'noise') return withSize(bytes, random)
     }
   }
-}
-
-/** Whole frames without their lengths. */
-function eachFrame(socket: Socket, take: (frame: Buffer) => void): void {
-  let received = Buffer.alloc(0)
-  socket.on('data', (bytes: Buffer) => {
-    received = Buffer.concat([received, bytes])
-    while (received.length >= 4 && received.length >= 4 + received.readInt32BE(0)) {
-      const end = 4 + received.readInt32BE(0)
-      take(received.subarray(4, end))
-      received = received.subarray(end)
-    }
-  })
 }
