@@ -48,9 +48,10 @@ before(async () => {
   await client.call(api.offsetCommit, 8, { groupId, memberId: '', topics: [{ name: topic, partitions }] })
   const batches = await batchesOf(client)
   assert.equal(batches.length, 40)
-  // What a kill leaves is what lies there now: the broker writes to its files at once.
+  // What a kill leaves is what lies there now: the broker writes to its files at once. A file that is about to take the place of
+  // another may be gone before it is copied.
   const killed = join(scratch, 'killed')
-  await cp(directory, killed, { recursive: true })
+  await cp(directory, killed, { recursive: true, filter: path => !path.endsWith('.tmp') })
   originals.set('killed', { directory: killed, batches })
   client.close()
   await broker.close()
