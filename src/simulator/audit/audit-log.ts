@@ -125,7 +125,8 @@ function checkSequences(name: string, batches: readonly Buffer[], violations: Vi
   }
 }
 
-function checkEpochs(log: SegmentedLog, batches: readonly Buffer[], violations: Violations): void {
+/** Epochs do not fall, and the cache has for every offset the one that wrote it (I5). */
+export function checkEpochs(log: SegmentedLog, batches: readonly Buffer[], violations: Violations): void {
   const name = `${log.topic}-${log.partition}`
   const known = log.inspect().epochs
   let latest = -1
