@@ -151,6 +151,31 @@ describe('a disk that fails', () => {
       assert.equal(log.flushedOffset, 1)
     }))
 
+  test('claims nothing more of its other logs either, whose syncs were under way', async () => {
+    let underWay = 0
+    for (let seed = 0; seed < 20; seed++) {
+      await onHost({ config, seed }, async host => {
+        const log = await host.openLog()
+        const other = host.log(1)
+        for (const one of [log, other]) append(one)
+        await Promise.all([written(host, log), written(host, other)])
+        await Promise.all([log.flush(), other.flush()])
+        for (const one of [log, other]) append(one)
+        await Promise.all([written(host, log), written(host, other)])
+        const { faults } = host.node.disk
+        faults.failNext('sync', 'io', { pathEnd: '/topic-0/00000000000000000000.log' })
+        let before: number | undefined
+        host.faults.directoryFailed = () => {
+          before = other.flushedOffset
+        }
+        await Promise.allSettled([log.flush(), other.flush()])
+        assert.equal(other.flushedOffset, before, `seed ${seed}`)
+        if (before === 1) underWay++
+      })
+    }
+    assert.ok(underWay > 0 && underWay < 20, `${underWay} were under way`)
+  })
+
   test('is never marked as cleanly shut down', () =>
     onHost({ config }, async host => {
       const log = await host.openLog()

@@ -113,7 +113,8 @@ export class LogFlusher {
         const target = state.written
         const { removals } = state.segments
         await this.#syncUpTo(target)
-        if (removals === state.segments.removals) this.#synced(target)
+        // Once a sync has failed in the directory, nothing of it is claimed any more, not even what another has made sure of.
+        if (removals === state.segments.removals && !state.directory.isOffline) this.#synced(target)
       } while (this.#hasWork)
       if (!state.hasFiles) this.#giveUp(new DiskError('notFound', 'sync', state.home.path))
     } catch (error) {

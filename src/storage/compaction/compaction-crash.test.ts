@@ -124,6 +124,48 @@ async function putInOrder(host: Host, log: SegmentedLog): Promise<void> {
   }
 }
 
+test('a power cut at any operation of the start after a kill leaves the gaps of a compacted log what they are', async () => {
+  const settle = async (host: Host, log: SegmentedLog) => {
+    log.moveHighWatermark(log.logEndOffset)
+    const last = put(log, [['last', '1']])
+    await roll(host, log)
+    put(log, [['active', '1']])
+    while (log.inspect().recoveryPoint <= last) await host.io.clock.yieldTurn()
+  }
+  let operation = 1
+  for (; ; operation++) {
+    const { config, prepare } = emptiedSegments
+    const host = new Host({ seed: `restart-${operation}`, config })
+    const log = await host.run(host.openLog())
+    await host.run(prepare(host, log))
+    await host.run(compacted(host, log))
+    await host.run(settle(host, log))
+    const before = await host.run(textOf(log))
+    host.node.crash('kill')
+    await host.run(withoutRecoveryPoints(host))
+
+    const crash = crashAtOperation(host, operation, 'power')
+    const started = host.openLog().then(opened => settle(host, opened))
+    started.catch(() => undefined)
+    const end = await host.run(Promise.race([started.then(() => 'started' as const), crash.happened]))
+    crash.off()
+    if (end === 'started') break
+    const opened = await host.run(host.openLog())
+    const label = `power cut at operation ${operation}, ${crash.what()}`
+    assert.deepEqual(host.faults.damage, [], label)
+    assert.deepEqual((await host.run(textOf(opened))).slice(0, before.length), before, label)
+  }
+  assert.ok(operation > 20, `a start has ${operation} operations`)
+})
+
+/** As when the checkpoint, which is written once a minute, is from before the log. */
+async function withoutRecoveryPoints(host: Host): Promise<void> {
+  const { disk } = host.node.start()
+  await disk.remove(`${host.paths[0]}/recovery-point-offset-checkpoint`)
+  await disk.syncDirectory(host.paths[0]!)
+  host.node.crash('kill')
+}
+
 /** What readers see before the pass, and after each change that it makes. */
 async function statesOf(scenario: Scenario): Promise<string[][]> {
   const host = new Host({ seed: 'states', config: scenario.config })
