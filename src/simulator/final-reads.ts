@@ -33,12 +33,6 @@ async function readWhole(at: Workplace, target: PartitionTarget): Promise<Partit
     at.complain('I65', `${topic.name}-${partition} does not say where it begins and ends`)
     return undefined
   }
-  const isDamaged = (offset: number) => {
-    const cuts = new Cuts(at.history)
-    if (cuts.isDamaged(topic.topicId, partition, offset)) return true
-    // Since then compaction may have taken what lay before: a read comes to the damage. What must be there is missed elsewhere.
-    return at.isCompacted(topic.name) && cuts.isDamagedAbove(topic.topicId, partition, offset)
-  }
   const records = new Map<number, ReadRecord>()
   let offset = start
   while (offset < end) {
@@ -52,7 +46,7 @@ async function readWhole(at: Workplace, target: PartitionTarget): Promise<Partit
     if (startNow !== undefined && startNow > offset) {
       start = startNow
       offset = startNow
-    } else if (isDamaged(offset)) offset++
+    } else if (mayBeUnreadable(at, target, offset)) offset++
     else {
       at.complain('I65', `${topic.name}-${partition} cannot be read at ${offset}, it ends at ${end}`)
       return undefined
@@ -70,7 +64,6 @@ async function readOn(
   offset: number,
   records: Map<number, ReadRecord>,
 ): Promise<number | undefined> {
-  const { topic, partition } = target
   for (let tries = 0; tries < maxTries; tries++) {
     const result = await poll(at, target, { offset, maxWaitMs: 0, maxBytes: 1_000_000 })
     if (result.type === 'read' && result.nextOffset > offset) {
@@ -78,10 +71,20 @@ async function readOn(
       return result.nextOffset
     }
     const isOutOfRange = result.type === 'refused' && result.errorCode === ErrorCode.offsetOutOfRange
-    if (isOutOfRange || new Cuts(at.history).isDamaged(topic.topicId, partition, offset)) return undefined
+    if (isOutOfRange || mayBeUnreadable(at, target, offset)) return undefined
     await at.client.sleep(pauseMs)
   }
   return undefined
+}
+
+/**
+ * The offset is damaged, or what was between it and damage has been compacted away, so that a read of it comes there. Whether
+ * it may be gone is for those who check what was read.
+ */
+function mayBeUnreadable(at: Workplace, { topic, partition }: PartitionTarget, offset: number): boolean {
+  const cuts = new Cuts(at.history)
+  if (cuts.isDamaged(topic.topicId, partition, offset)) return true
+  return at.isCompacted(topic.name) && cuts.isDamagedBehind(topic.topicId, partition, offset)
 }
 
 async function again<T>(at: Workplace, act: () => Promise<T | undefined>): Promise<T | undefined> {

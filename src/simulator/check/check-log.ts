@@ -202,7 +202,9 @@ class LogCheck {
   #mayBeCompacted(topicId: Uuid, partition: number, offset: number, atMs: number): boolean {
     if (!this.#known.isCompacted(topicId)) return false
     const records = this.#known.at(topicId, partition, offset)
-    return records.length === 0 || records.some(record => this.#mayBeGone(topicId, partition, record, atMs))
+    if (records.length === 0 || records.some(record => this.#mayBeGone(topicId, partition, record, atMs))) return true
+    // Those that are known were lost, perhaps, and nobody knows which followed them.
+    return !this.#isAck && records.every(({ toldAt }) => this.#cuts.mayHaveTaken(topicId, partition, offset, toldAt))
   }
 
   #mayBeGone(topicId: Uuid, partition: number, record: KnownRecord, atMs: number): boolean {

@@ -48,7 +48,7 @@ export class Cuts {
     return ranges.some(range => range.from <= offset && offset < range.to)
   }
 
-  isDamagedAbove(topicId: Uuid, partition: number, offset: number): boolean {
+  isDamagedBehind(topicId: Uuid, partition: number, offset: number): boolean {
     const ranges = this.#damaged.get(partitionKey(topicId, partition)) ?? []
     return ranges.some(range => range.from > offset)
   }

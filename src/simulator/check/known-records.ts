@@ -13,8 +13,8 @@ export interface KnownRecord {
   readonly isTombstone: boolean
   /** Not before this time it was appended; when its sender is not known, when it was first read. */
   readonly notBeforeMs: number
-  /** By this time it was there. */
-  readonly thereMs: number
+  /** Where in the history somebody asked for what told of it, for the first time. */
+  readonly toldAt: number
 }
 
 interface KnownPartition {
@@ -56,7 +56,7 @@ export class KnownRecords {
     for (const { value } of history.marksOf('seenTopic')) this.#topicOf.set(value.topicId, value.topic)
     const sentAt = new Map<string, number>()
     for (const call of history.callsOf('send')) {
-      const { request, answer, invokedMs, endedMs } = call
+      const { request, answer, invokedMs } = call
       if (!this.#compacted.has(request.topic)) continue
       const topicId = incarnations.reached(request, call)
       for (const [index, record] of request.records.entries()) {
@@ -66,7 +66,7 @@ export class KnownRecords {
         if (topicId === undefined || answer === undefined) {
           for (const id of topicId === undefined ? this.#idsOf(request.topic) : [topicId])
             this.#addUnsure(id, request.partition, record.key, record.value, invokedMs)
-        } else this.#add(topicId, request.partition, answer.baseOffset + index, record, firstMs, endedMs)
+        } else this.#add(topicId, request.partition, answer.baseOffset + index, record, firstMs, call.invokedAt)
       }
     }
     for (const call of history.callsOf('poll')) {
@@ -74,7 +74,14 @@ export class KnownRecords {
       const topicId = answer && incarnations.reached(request, call)
       if (topicId === undefined || !this.#compacted.has(request.topic)) continue
       for (const record of answer!.records)
-        this.#add(topicId, request.partition, record.offset, record, sentAt.get(record.value) ?? endedMs, endedMs)
+        this.#add(
+          topicId,
+          request.partition,
+          record.offset,
+          record,
+          sentAt.get(record.value) ?? endedMs,
+          call.invokedAt,
+        )
     }
     for (const { topic, topicId, partition, records } of truth.values()) {
       if (!this.#compacted.has(topic)) continue
@@ -138,7 +145,7 @@ export class KnownRecords {
     offset: number,
     record: SeenRecord,
     notBeforeMs: number,
-    thereMs: number,
+    toldAt: number,
   ): void {
     const { key, isTombstone = false } = record
     if (key === undefined || key === null) return
@@ -146,7 +153,7 @@ export class KnownRecords {
     const known = this.#of(topicId, partition)
     const atOffset = known.byOffset.get(offset) ?? []
     if (atOffset.some(other => other.value === record.value)) return
-    const one = { offset, value: record.value, key, isTombstone, notBeforeMs, thereMs }
+    const one = { offset, value: record.value, key, isTombstone, notBeforeMs, toldAt }
     known.byOffset.set(offset, [...atOffset, one])
     const ofKey = known.byKey.get(key)
     if (ofKey === undefined) known.byKey.set(key, [one])
