@@ -602,6 +602,37 @@ test('commits are made one after the other, in the order in which they were aske
   assert.deepEqual(committedOffsets(cluster.asked('OffsetCommit')).slice(0, 3), offsets)
 })
 
+for (const [what, refusedOffset] of [
+  ['a commit of its own accord that has to be tried again', 2],
+  ['a commit of its own accord while it has to be tried again', 4],
+] as const) {
+  test(`what was committed explicitly is not taken back by ${what}`, async () => {
+    const options = { groupId: 'g', maxRecords: 2, autoCommitIntervalMs: 1000 }
+    const { consumer, cluster, world, finish } = await readerWorld([[0, 1, 2, 3]], options)
+    consumer.assign([partition])
+    await finish(consumer.poll())
+    await finish(consumer.poll())
+    let isLoading = true
+    cluster.mischief = ({ api, body }) => {
+      if (api !== 'OffsetCommit' || !isLoading) return undefined
+      const [{ topicId, partitions }] = body.topics
+      if (partitions[0].committedOffset !== refusedOffset) return undefined
+      const refused = [{ partitionIndex: 0, errorCode: ErrorCode.coordinatorLoadInProgress }]
+      return { type: 'answer', body: { topics: [{ name: 'orders', topicId, partitions: refused }] } }
+    }
+    await world.advance(refusedOffset === 2 ? 1100 : 0)
+    const committed = consumer.commit([{ ...partition, offset: 4 }])
+    await world.advance(3000)
+    isLoading = false
+    await finish(committed)
+    await world.advance(3000)
+    assert.equal(cluster.groups.get('g')!.offsets.get('orders-0')?.offset, 4)
+    await finish(consumer.close())
+    const sent = cluster.asked('OffsetCommit').map(({ body }) => body.topics[0].partitions[0].committedOffset)
+    assert.ok(!sent.slice(sent.indexOf(4)).includes(2), sent.join())
+  })
+}
+
 test('without a group nothing can be committed', async () => {
   const { consumer, client } = await readerWorld([])
   await assert.rejects(consumer.commit(), { code: 'INVALID_ARGUMENT' })
