@@ -244,6 +244,13 @@ const sound: Record<string, (story: Story) => void> = {
     story.handedOut(2, ['c'], { beginsFor: 'g' })
     story.holds(['a', 'b', 'c'])
   },
+  'a member that begins where a commit that nobody heard of may have set its group back': story => {
+    story.sent(['a', 'b', 'c'], 0)
+    story.history.info(story.commit(1, 'late'), 'no answer in time')
+    story.committed(2, 'first')
+    story.handedOut(1, ['b'], { beginsFor: 'g' })
+    story.holds(['a', 'b', 'c'])
+  },
   'a commit that may have come after another': story => {
     const late = story.commit(5, 'late')
     story.committed(6, 'first')
@@ -583,6 +590,17 @@ const unsound: readonly (readonly [invariants: string, what: string, tell: (stor
       story.committed(1, 'first')
       story.handedOut(0, ['a'], { beginsFor: 'g' })
       story.holds(['a', 'b'])
+    },
+  ],
+  [
+    'I41',
+    'a member begins where its group was before the last commit',
+    story => {
+      story.sent(['a', 'b', 'c'], 0)
+      story.committed(1, 'first')
+      story.committed(2, 'second')
+      story.handedOut(1, ['b'], { beginsFor: 'g' })
+      story.holds(['a', 'b', 'c'])
     },
   ],
   [

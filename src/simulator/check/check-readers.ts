@@ -4,11 +4,14 @@ import { Cuts } from './cuts.ts'
 import { Incarnations } from './incarnations.ts'
 import { partitionKey } from './partition-truth.ts'
 
+/** A request that nobody answered may have its effect this much later. */
+const maxUnderWayMs = 15_000
+
 /** Nothing is left out from one batch to the next (I40), and who joins a group begins where it has committed (I41). */
 export function checkReaders(input: CheckInput): void {
   const topics = new Incarnations(input.history)
   const cuts = new Cuts(input.history)
-  const commits = input.history.callsOf('commit').filter(call => call.outcome === 'ok')
+  const commits = input.history.callsOf('commit').filter(call => call.outcome !== 'fail')
   for (const call of input.history.callsOf('poll')) {
     const topicId = topics.reached(call.request, spanOf(call))
     if (call.answer === undefined || topicId === undefined) continue
@@ -16,11 +19,13 @@ export function checkReaders(input: CheckInput): void {
     if (cuts.anyBetween(topicId, partition, { from: spanOf(call).invokedAt, to: call.endedAt })) continue
     if (after !== undefined) checkSequel(input, call, { topicId, after })
     if (beginsFor === undefined) continue
-    const before = commits.filter(({ request, invokedAt, endedAt }) => {
-      const isOfGroup = request.group === beginsFor && endedAt < spanOf(call).invokedAt
-      return isOfGroup && request.partition === partition && topics.reached(request, { invokedAt, endedAt }) === topicId
-    })
-    checkBeginning(input, call, before)
+    const reached = ({ request, invokedAt, endedAt }: Call<'commit'>) => {
+      if (request.group !== beginsFor || request.partition !== partition) return 'another'
+      return topics.reached(request, { invokedAt, endedAt })
+    }
+    const sure = commits.filter(commit => reached(commit) === topicId)
+    const unclear = commits.filter(commit => reached(commit) === undefined)
+    checkBeginning(input, call, { sure, unclear })
   }
 }
 
@@ -42,14 +47,22 @@ function checkSequel(
       return violations.add('I40', `${place} went on at ${offset}, and had not been given ${left}`)
 }
 
+/** Whether one commit may have been made after another: if nobody heard of it, also some time after it was given up. */
+function mayFollow(one: Call<'commit'>, other: Call<'commit'>): boolean {
+  return one.endedAt > other.invokedAt || (one.outcome !== 'ok' && one.endedMs + maxUnderWayMs > other.invokedMs)
+}
+
 function checkBeginning(
   { history, plan, violations }: CheckInput,
   call: Call<'poll'>,
-  commits: readonly Call<'commit'>[],
+  { sure, unclear }: { readonly sure: readonly Call<'commit'>[]; readonly unclear: readonly Call<'commit'>[] },
 ): void {
   const { topic, partition, offset } = call.request
-  const lost = commits.find(({ request, invokedAt }) => {
-    if (request.offset <= offset) return false
+  const lower = [...sure, ...unclear].filter(({ request }) => request.offset <= offset)
+  const lost = sure.find(commit => {
+    const { request, outcome, invokedAt, endedAt } = commit
+    if (outcome !== 'ok' || endedAt >= spanOf(call).invokedAt || request.offset <= offset) return false
+    if (lower.some(other => mayFollow(other, commit))) return false
     const isIn = (at: number) => at >= invokedAt && at <= call.endedAt
     const ofPartition = history.marksOf('cut').some(({ at, value }) => value.topic === topic && isIn(at))
     const ofCommits = history.marksOf('cut').some(({ at, value }) => value.topic === '__consumer_offsets' && isIn(at))

@@ -122,7 +122,8 @@ export async function runLibraryMember(
     await think(at, options.thinkMs)
     const client = clientOf(at, options)
     const consumer = client.consumer({
-      ...{ groupId: options.group, offsetReset: 'earliest', fetchMaxWaitMs: 100, autoCommitIntervalMs: 500 },
+      ...{ groupId: options.group, offsetReset: 'earliest', fetchMaxWaitMs: 100 },
+      ...{ autoCommit: random.chance(0.5), autoCommitIntervalMs: 700 },
       ...{ sessionTimeoutMs: 6000, heartbeatIntervalMs: 1000, maxPollIntervalMs: 6000 },
       assignors: random.pick([['cooperative-sticky'], ['range'], ['cooperative-sticky', 'range']] as const),
     })
