@@ -84,3 +84,24 @@ test('a directory that is given up while its disk is well is told (I49)', async 
   })
   assert.match(told[0] ?? '', /^I49 the broker has stopped itself/)
 })
+
+for (const [what, isFull] of [
+  ['is excused when it began while the disk was full', true],
+  ['is told (I49) when its disk was well', false],
+] as const) {
+  test(`a start that comes to nothing ${what}`, async () => {
+    const told = await onBroker(async ({ broker }) => {
+      await broker.close()
+      let isBeginning = isFull
+      broker.excuse = () => isBeginning
+      broker.node.disk.faults.freeBytes = 0
+      const starting = broker.start()
+      isBeginning = false
+      assert.equal(await starting, false)
+    })
+    assert.deepEqual(
+      told.map(text => text.slice(0, 30)),
+      isFull ? [] : ['I49 the broker has stopped its'],
+    )
+  })
+}

@@ -40,6 +40,8 @@ export class SimulatedBroker {
   excuse: () => boolean = () => false
   /** The next time that the broker gives up is no surprise. */
   expectsFailure = false
+  /** What goes wrong at a start is told when all that had begun is put away, which may be seconds later. */
+  #beginsInTrouble = false
 
   constructor(world: World, plan: Plan, history: History, violations: Violations) {
     this.#world = world
@@ -81,6 +83,7 @@ export class SimulatedBroker {
     const life = ++this.#life
     this.#offline.clear()
     this.#watch.processBegins()
+    this.#beginsInTrouble = this.excuse()
     const isThis = () => this.#life === life && this.#state !== 'down'
     this.#history.mark('started', { node: this.node.name, life })
     const timeout = this.#world.after(maxStartMs, () => {
@@ -101,6 +104,7 @@ export class SimulatedBroker {
       this.#broker = broker
       this.#state = 'running'
       this.#lookForOffline()
+      this.#beginsInTrouble = false
       this.expectsFailure = false
       this.#watch.begin(broker)
       this.#groupWatch.begin(broker)
@@ -197,7 +201,7 @@ export class SimulatedBroker {
   }
 
   #mayFail(): boolean {
-    return this.expectsFailure || this.excuse()
+    return this.expectsFailure || this.excuse() || this.#beginsInTrouble
   }
 
   #startFailed(life: number, error: unknown): void {
