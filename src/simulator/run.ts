@@ -47,6 +47,7 @@ class Run {
   readonly #violations = new Violations()
   readonly #broker: SimulatedBroker
   readonly #crew: Crew
+  #afterEvent: () => void = () => undefined
 
   constructor(plan: Plan) {
     this.#plan = plan
@@ -89,6 +90,7 @@ class Run {
     play.then(over, over)
     const look = () => {
       this.#broker.look()
+      this.#afterEvent()
       return isOver
     }
     await this.#world.run(look, { withinMs: maxRunMs, maxEvents })
@@ -136,12 +138,13 @@ class Run {
     const truth = await readAll(admin)
     await this.#readCommitted(admin)
     const image = this.#broker.broker?.metadata.image
-    const groups = this.#groupState()
+    const groups = this.#followGroups()
     this.#phase('cold audit')
     if (!(await this.#broker.close())) {
       this.#violations.add('I65', 'the broker could not be closed in the end')
       return
     }
+    this.#afterEvent = () => undefined
     // A stop in good order takes the broker out of service.
     const liveImage = image && imageText(image)
     await auditDisk({
@@ -161,12 +164,15 @@ class Run {
         for (const group of this.#crew.groups) await fetchCommitted(admin, group, { topic, partition })
   }
 
-  /** The durable state of each group coordinator. */
-  #groupState(): ReadonlyMap<number, string> {
+  /** The durable state of each group coordinator, up to its last event: members go also while the broker closes. */
+  #followGroups(): ReadonlyMap<number, string> {
     const state = new Map<number, string>()
-    for (const [index, shard] of this.#broker.broker?.groups.shards ?? []) {
-      if (shard.isLoaded) state.set(index, stateText(shard.inspect()?.durable))
+    const { shards } = this.#broker.broker?.groups ?? {}
+    this.#afterEvent = () => {
+      for (const [index, shard] of shards ?? [])
+        if (shard.isLoaded) state.set(index, stateText(shard.inspect()?.durable))
     }
+    this.#afterEvent()
     return state
   }
 
