@@ -102,8 +102,7 @@ export class Nemesis {
     if (this.#isOver) return
     if (broker.state === 'down') {
       if (plan.faults.flipRate > 0 && this.#random.chance(plan.faults.flipRate)) this.#damage()
-      // What is read at the start is read at no other time.
-      if (plan.faults.readErrorMs !== undefined && this.#random.chance(0.2)) this.#failReads(600)
+      if (plan.faults.readErrorMs !== undefined) this.#failReadsOfStart()
       void broker.start()
       if (this.#random.chance(plan.faults.earlyEndRate)) {
         const kind = plan.faults.powerCutMs !== undefined && this.#random.chance(0.5) ? 'power' : 'kill'
@@ -178,6 +177,26 @@ export class Nemesis {
       return () => {
         faults.rates.read = 0
       }
+    })
+  }
+
+  /** What is read at the start is read at no other time. */
+  #failReadsOfStart(): void {
+    const drawn = this.#random.below(5)
+    if (drawn === 0) this.#failReads(600)
+    if (drawn === 1) this.#failOneDirectory()
+  }
+
+  /** One of several directories cannot be read when a process begins: the others must not take its partitions for new. */
+  #failOneDirectory(): void {
+    const { broker, plan } = this.#parts
+    const [, ...others] = plan.logDirs
+    if (others.length === 0) return
+    const pathEnd = `${this.#random.pick(others)}/recovery-point-offset-checkpoint`
+    const { faults } = broker.node.disk
+    this.#trouble(`${pathEnd} cannot be read once`, 600, () => {
+      faults.failNext('read', 'io', { pathEnd })
+      return () => undefined
     })
   }
 
