@@ -1,10 +1,11 @@
 import type { FetchVerdict, FollowerFetch, ReplicationEffect } from '../events.ts'
 import type { ClusterState } from './cluster-controller.ts'
+import { ContentChecker } from './content-checker.ts'
 import { checkJoined, checkShape } from './controller-checks.ts'
 import { Ledger } from './ledger.ts'
 import { nothingReached, Violation } from './outcome.ts'
 import type { SimBroker } from './sim-broker.ts'
-import type { SimBatch } from './sim-log.ts'
+import { isLeftOut, type SimBatch } from './sim-log.ts'
 import type { World } from './world.ts'
 
 /**
@@ -16,6 +17,7 @@ import type { World } from './world.ts'
 export class Checker {
   readonly states: ClusterState[] = []
   readonly ledger: Ledger
+  readonly content: ContentChecker
   readonly reached = nothingReached()
   readonly #world: World
   /** Leaders of older epochs lack nothing that counts, but may still hold what is lost. */
@@ -32,6 +34,7 @@ export class Checker {
   constructor(world: World) {
     this.#world = world
     this.ledger = new Ledger(world.rules)
+    this.content = new ContentChecker(world, this)
   }
 
   fail(what: string): never {
@@ -130,6 +133,7 @@ export class Checker {
     this.#checkHighWatermark(broker, leaderEpoch)
     const isCurrent = leaderEpoch === this.#world.controller.state.partition.leaderEpoch
     this.#committedBefore.set(broker, isCurrent ? this.ledger.endOffset : 0)
+    this.content.check(broker)
   }
 
   /** A leader has everything that is committed; what it lacks is lost, which the ledger must allow. */
@@ -145,6 +149,7 @@ export class Checker {
     // Who learns late that it was elected, and is not leader any more, can commit nothing, so nothing is lost by it.
     if (!isCurrent) return
     this.reached.losses++
+    this.content.lost()
     this.ledger.joined(id, this.#epochOf(id))
     this.ledger.lose(missing)
     this.#firstEpochAfterLoss = leaderEpoch
@@ -195,6 +200,7 @@ export class Checker {
   /** Batches on their way into a log: each has one predecessor, on every replica. */
   appends(broker: SimBroker, batches: readonly SimBatch[]): void {
     const { log } = broker
+    if (batches.some(isLeftOut)) this.reached.gapsFollowed++
     // Below the start of a leader's log there is nothing to compare with.
     const startOffset = Math.max(...this.#world.brokers.map(other => other.log.logStartOffset))
     let previous = log.batches.at(-1)?.name
@@ -273,6 +279,7 @@ export class Checker {
       }
     }
     this.ledger.commit(batch, { inEpoch: leader.replication!.leaderEpoch, holders: [...holders] })
+    this.content.committed(batch)
     this.reached.committed++
     this.#checkCandidates(controller.state)
   }

@@ -1,7 +1,7 @@
 import { ErrorCode } from '../../../base/error-code.ts'
 import type { FetchAnswer, FetchVerdict, FollowerFetch, ListedOffset, ReplicationEffect } from '../events.ts'
 import type { SimBroker } from './sim-broker.ts'
-import type { SimBatch } from './sim-log.ts'
+import { isLeftOut, type SimBatch } from './sim-log.ts'
 
 type Send = ReplicationEffect & { readonly type: 'fetch' | 'listOffset' }
 type Answer = ReplicationEffect & { readonly type: 'answerFetch' }
@@ -60,7 +60,7 @@ export class FetchServer {
   #receive(correlationId: number, answer: Omit<FetchAnswer, 'records'>, batches: readonly SimBatch[]): void {
     const { world, replication } = this.#broker
     const known = batches.filter(batch => batch.leaderEpoch <= (replication?.leaderEpoch ?? -1))
-    const first = known.at(0)
+    const first = known.find(batch => !isLeftOut(batch))
     let records: FetchAnswer['records']
     if (first !== undefined) {
       const last = known.at(-1)!

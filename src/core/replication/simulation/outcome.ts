@@ -14,6 +14,11 @@ export interface Reached {
   shrinks: number
   expansions: number
   losses: number
+  /** Of compaction: passes, gaps that followers took in, tombstones that went, and those that a replica came too late for. */
+  passes: number
+  gapsFollowed: number
+  tombstonesRemoved: number
+  tombstonesMissed: number
 }
 
 export function nothingReached(): Reached {
@@ -27,5 +32,9 @@ export function nothingReached(): Reached {
     shrinks: 0,
     expansions: 0,
     losses: 0,
+    passes: 0,
+    gapsFollowed: 0,
+    tombstonesRemoved: 0,
+    tombstonesMissed: 0,
   }
 }

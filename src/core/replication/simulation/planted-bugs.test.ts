@@ -94,6 +94,30 @@ const bugs: readonly PlantedBug[] = [
     'replica.config.flushBeforeAck && log.flushedOffset < log.logEndOffset',
     'replica.config.flushBeforeAck && log.flushedOffset < log.logStartOffset',
   ),
+  bug(
+    'compaction removes a tombstone that is still needed',
+    'simulation/compactor.ts',
+    "return horizonMs !== undefined && horizonMs < nowMs ? 'passed' : 'waits'",
+    "return 'passed'",
+  ),
+  bug(
+    'a tombstone is left out like any record, and nobody is told: a deleted key comes back',
+    'simulation/compactor.ts',
+    "if (!isTombstone) return 'kept'",
+    "return isTombstone ? 'replaced' : 'kept'",
+  ),
+  bug(
+    'compaction removes a record of which the map of another pass knows a later one',
+    'simulation/compactor.ts',
+    'if (lastOffset >= endOffset || count >= maxRecords) break',
+    'if (count >= maxRecords) break',
+  ),
+  bug(
+    'a log that is cut in a gap ends with its last batch',
+    'simulation/sim-log.ts',
+    'this.#endsAt(this.nextOffsetOr(Math.min(endOffset, this.logEndOffset)))',
+    'this.#endsAt(this.nextOffsetOr(this.#dropGap(Math.min(endOffset, this.logEndOffset))))',
+  ),
 ]
 
 for (const [index, planted] of bugs.entries()) {

@@ -1,6 +1,7 @@
 import type { MakeController } from './cluster-controller.ts'
 import { Driver } from './driver.ts'
 import type { Reached } from './outcome.ts'
+import { isLeftOut } from './sim-log.ts'
 import { SimRandom } from './sim-random.ts'
 import { World } from './world.ts'
 
@@ -39,6 +40,9 @@ export function run(seed: number, makeController: MakeController): RunResult {
     },
     flushBeforeAck: replicas.map(() => (mode === 'mixed' ? draw.chance(0.5) : mode === 'ack')),
     knowsBoot: draw.chance(0.8),
+    compaction: draw.chance(0.6)
+      ? { meanGapMs: draw.pick([50, 300, 1500]), deleteRetentionMs: draw.pick([500, 4000, 8000]) }
+      : undefined,
   })
   for (const broker of world.brokers) broker.start()
   const driver = new Driver(world)
@@ -84,13 +88,16 @@ function isEqual(world: World): boolean {
 /** What is on every disk in the end. */
 function audit(world: World): void {
   const { ledger } = world.checker
-  for (const { id, log } of world.brokers) {
+  for (const broker of world.brokers) {
+    const { id, log } = broker
+    world.checker.content.check(broker)
     const missing = ledger.firstMissing(log)
     if (missing !== undefined) world.checker.fail(`broker ${id} lacks ${missing} in the end`)
     for (const { leaderEpoch, startOffset } of log.epochs.entries) {
       const at = log.at(startOffset)
       const isRight =
         at === undefined ||
+        isLeftOut(at) ||
         (at.leaderEpoch === leaderEpoch && (at.baseOffset === startOffset || startOffset === log.logStartOffset))
       if (!isRight) world.checker.fail(`broker ${id} has epoch ${leaderEpoch} at ${startOffset}, where ${at.name} is`)
     }

@@ -5,6 +5,7 @@ import type { ReplicationEffect, ReplicationEvent } from '../events.ts'
 import { Replication } from '../replication.ts'
 import type { BrokersView, BrokerView } from '../views.ts'
 import type { ClusterState } from './cluster-controller.ts'
+import { Compactor } from './compactor.ts'
 import { FetchServer } from './fetch-server.ts'
 import { Membership } from './membership.ts'
 import { SimDisk } from './sim-disk.ts'
@@ -22,6 +23,7 @@ export class SimBroker implements BrokersView {
   readonly fetches: FetchServer
   readonly writes: Writes
   readonly membership: Membership
+  readonly compactor: Compactor
   replication: Replication | undefined
   /** Counts processes: what an older one had under way is dropped. */
   life = 0
@@ -47,6 +49,7 @@ export class SimBroker implements BrokersView {
     this.fetches = new FetchServer(this)
     this.writes = new Writes(this)
     this.membership = new Membership(this)
+    this.compactor = new Compactor(this)
     this.#rate = world.random.between(0.95, 1.05)
     this.#zeroMs = world.random.between(0, 1e6)
   }
@@ -65,6 +68,7 @@ export class SimBroker implements BrokersView {
     this.state = undefined
     this.disk.begin()
     this.membership.begin()
+    this.compactor.begin()
   }
 
   /** The process ends without notice. Whether it can tell afterwards that it has lost nothing is what `mayHaveLost` says. */
@@ -76,6 +80,7 @@ export class SimBroker implements BrokersView {
     this.#end()
     if (how === 'power') this.log.cutPower(this.world.random)
     else this.log.kill(this.world.random)
+    this.world.checker.content.reopened(this)
     this.world.note(this.id, `${how} ${this.log.logEndOffset}`)
   }
 
@@ -225,6 +230,7 @@ export class SimBroker implements BrokersView {
   #highWatermarkMoved(offset: number): void {
     this.world.checker.highWatermark(this, offset)
     this.log.highWatermark = offset
+    if (this.world.contentRandom.chance(0.05)) this.world.checker.content.check(this)
     this.writes.highWatermarkMoved()
     if (this.world.random.chance(0.2)) this.fetches.wake()
     if (this.world.random.chance(0.3)) this.log.saveHighWatermark()

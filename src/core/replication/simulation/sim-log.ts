@@ -4,7 +4,16 @@ import type { EpochEndOffset } from '../../log/partition-log.ts'
 import type { ReplicaLogView } from '../views.ts'
 import type { SimRandom } from './sim-random.ts'
 
-/** A batch with a name of its own: two batches are the same when their names are. */
+export interface SimRecord {
+  readonly offset: number
+  readonly key: number
+  readonly isTombstone: boolean
+}
+
+/**
+ * A batch with a name of its own: two batches are the same when their names are. Compaction leaves out records; a batch without
+ * any is not in the log any more, and stays here, and travels with those behind it, only to tell the checker what was there.
+ */
 export interface SimBatch {
   readonly name: string
   /** The batch before it in the log of the leader that made it; '' for the first. */
@@ -12,6 +21,13 @@ export interface SimBatch {
   readonly baseOffset: number
   readonly lastOffset: number
   readonly leaderEpoch: number
+  readonly records: readonly SimRecord[]
+  /** When a pass of compaction has first met a tombstone in it: from when on it may go. */
+  readonly horizonMs: number | undefined
+}
+
+export function isLeftOut({ records }: SimBatch): boolean {
+  return records.length === 0
 }
 
 /** The log of one broker, and its disk: what of it survives which end of the process. */
@@ -22,13 +38,19 @@ export class SimLog implements ReplicaLogView {
   logEndOffset = 0
   flushedOffset = 0
   highWatermark = 0
+  /** Below it the log is compacted, as the checkpoint says. */
+  cleanedOffset = 0
+  /** Counts cuts: a pass of compaction ends with the first. */
+  cuts = 0
+  /** A segment begins here, of which the name is on the disk: whatever ends, the log does not end below it. */
+  #segmentBase = 0
   #epochs = new LeaderEpochs()
   /** What the checkpoints say; they are written now and then. */
   #savedHighWatermark = 0
   #savedLogStart = 0
 
   get nextOffset(): number {
-    return (this.batches.at(-1)?.lastOffset ?? this.logEndOffset - 1) + 1
+    return this.nextOffsetOr(this.logEndOffset)
   }
   get latestEpoch(): number {
     return this.#epochs.latestEpoch
@@ -50,9 +72,12 @@ export class SimLog implements ReplicaLogView {
   }
 
   append(batches: readonly SimBatch[]): void {
+    let { nextOffset } = this
     for (const batch of batches) {
-      assert(batch.baseOffset >= this.nextOffset, 'batches follow one another')
-      this.#epochs.assign({ leaderEpoch: batch.leaderEpoch, startOffset: batch.baseOffset })
+      // A log may begin in the middle of what was left out.
+      assert(batch.baseOffset >= nextOffset || isLeftOut(batch), 'batches follow one another')
+      nextOffset = batch.lastOffset + 1
+      if (!isLeftOut(batch)) this.#epochs.assign({ leaderEpoch: batch.leaderEpoch, startOffset: batch.baseOffset })
       this.batches.push(batch)
     }
   }
@@ -75,9 +100,17 @@ export class SimLog implements ReplicaLogView {
 
   truncate(endOffset: number): void {
     assert(this.nextOffset === this.logEndOffset, 'no append is in flight when a log is cut')
+    this.cuts++
     this.#epochs.truncateFromEnd(endOffset)
     this.#dropFrom(endOffset)
     this.#endsAt(this.nextOffsetOr(Math.min(endOffset, this.logEndOffset)))
+    this.#cutInGap()
+  }
+
+  /** Where nothing is left up to the end, only a segment that begins there says that it is the end. */
+  #cutInGap(): void {
+    const last = this.batches.at(-1)
+    if (last !== undefined && isLeftOut(last)) this.#segmentBase = this.logEndOffset
   }
 
   /** Where the batches end, or `offset` when there are none. */
@@ -92,10 +125,15 @@ export class SimLog implements ReplicaLogView {
     this.highWatermark = Math.min(this.highWatermark, offset)
     this.logStartOffset = Math.min(this.logStartOffset, offset)
     this.#savedLogStart = Math.min(this.#savedLogStart, offset)
+    this.cleanedOffset = Math.min(this.cleanedOffset, offset)
+    this.#segmentBase = Math.min(this.#segmentBase, offset)
   }
 
   startAt(offset: number): void {
     this.batches.length = 0
+    this.cuts++
+    this.cleanedOffset = offset
+    this.#segmentBase = offset
     this.#epochs.clear()
     this.logStartOffset = offset
     this.logEndOffset = offset
@@ -120,6 +158,11 @@ export class SimLog implements ReplicaLogView {
 
   /** Index of the batch with this offset; -1. */
   indexOf(offset: number): number {
+    const low = this.#lowerBound(offset)
+    return low < this.batches.length && this.batches[low].baseOffset <= offset ? low : -1
+  }
+
+  #lowerBound(offset: number): number {
     let low = 0
     let high = this.batches.length
     while (low < high) {
@@ -127,7 +170,7 @@ export class SimLog implements ReplicaLogView {
       if (this.batches[middle].lastOffset < offset) low = middle + 1
       else high = middle
     }
-    return low < this.batches.length && this.batches[low].baseOffset <= offset ? low : -1
+    return low
   }
 
   at(offset: number): SimBatch | undefined {
@@ -135,10 +178,26 @@ export class SimLog implements ReplicaLogView {
     return index === -1 ? undefined : this.batches[index]
   }
 
+  /** As many batches, and what was left out before each. */
   read(offset: number, maxBatches: number): readonly SimBatch[] {
-    const from = this.indexOf(offset)
-    if (from === -1) return []
-    return this.batches.slice(from, from + maxBatches).filter(batch => batch.lastOffset < this.logEndOffset)
+    const found: SimBatch[] = []
+    let count = 0
+    let length = 0
+    for (let i = this.#lowerBound(offset); i < this.batches.length && count < maxBatches; i++) {
+      const batch = this.batches[i]
+      if (batch.lastOffset >= this.logEndOffset) break
+      found.push(batch)
+      if (isLeftOut(batch)) continue
+      count++
+      length = found.length
+    }
+    return found.slice(0, length)
+  }
+
+  /** A pass has written anew what lies at this index. */
+  compacted(index: number, batch: SimBatch): void {
+    assert(batch.name === this.batches[index].name, 'a batch keeps its name')
+    this.batches[index] = batch
   }
 
   /** The process ends: the page cache stays. What was in flight may have got there. */
@@ -158,10 +217,11 @@ export class SimLog implements ReplicaLogView {
   }
 
   #reopen(endOffset: number, random: SimRandom): void {
+    this.cuts++
     this.#dropFrom(endOffset)
     // An epoch in which nothing was written may be in its file or not.
     this.#epochs.truncateFromEnd(endOffset + random.below(2))
-    this.#endsAt(this.nextOffsetOr(endOffset))
+    this.#endsAt(this.nextOffsetOr(this.#dropGap(endOffset)))
     this.logStartOffset = Math.min(this.#savedLogStart, this.logEndOffset)
     this.highWatermark = Math.max(this.logStartOffset, Math.min(this.#savedHighWatermark, this.logEndOffset))
     if (this.#epochs.latestEpoch < (this.batches.at(-1)?.leaderEpoch ?? -1)) this.#rebuildEpochs()
@@ -169,12 +229,27 @@ export class SimLog implements ReplicaLogView {
 
   #rebuildEpochs(): void {
     this.#epochs = new LeaderEpochs()
-    for (const { leaderEpoch, baseOffset } of this.batches)
-      this.#epochs.assign({ leaderEpoch, startOffset: baseOffset })
+    for (const batch of this.batches) {
+      const { leaderEpoch, baseOffset: startOffset } = batch
+      if (!isLeftOut(batch)) this.#epochs.assign({ leaderEpoch, startOffset })
+    }
     this.#epochs.truncateFromStart(this.logStartOffset)
   }
 
   #dropFrom(offset: number): void {
-    while (this.batches.length > 0 && this.batches[this.batches.length - 1].lastOffset >= offset) this.batches.pop()
+    const { batches } = this
+    while (batches.length > 0 && batches[batches.length - 1].lastOffset >= offset) batches.pop()
+  }
+
+  /** The log ends behind its last batch, or where its last segment begins. */
+  #dropGap(endOffset: number): number {
+    const { batches } = this
+    let end = endOffset
+    for (let last = batches.at(-1); last !== undefined && isLeftOut(last); last = batches.at(-1)) {
+      if (last.lastOffset < this.#segmentBase) break
+      end = last.baseOffset
+      batches.pop()
+    }
+    return end
   }
 }

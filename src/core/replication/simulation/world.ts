@@ -2,7 +2,7 @@ import { Checker } from './checker.ts'
 import type { MakeController, SimController, TopicRules } from './cluster-controller.ts'
 import { EventQueue } from './event-queue.ts'
 import { SimBroker } from './sim-broker.ts'
-import type { SimBatch } from './sim-log.ts'
+import type { SimBatch, SimRecord } from './sim-log.ts'
 import { SimRandom } from './sim-random.ts'
 
 export interface WorldOptions {
@@ -13,7 +13,16 @@ export interface WorldOptions {
   readonly flushBeforeAck: readonly boolean[]
   /** Whether a broker can tell the end of its process from a power cut, and so knows that it has lost nothing. */
   readonly knowsBoot: boolean
+  readonly compaction?: CompactionPlan | undefined
 }
+
+/** A compacted topic: how often a broker looks whether there is something to do, and `delete.retention.ms`. */
+export interface CompactionPlan {
+  readonly meanGapMs: number
+  readonly deleteRetentionMs: number
+}
+
+const keys = 12
 
 /** Brokers, their controller (0), the network between them, and time. All that happens is an event of one queue. */
 export class World {
@@ -38,14 +47,19 @@ export class World {
   /** Of each write. */
   writeFailureProbability = 0
   readonly knowsBoot: boolean
+  readonly compaction: CompactionPlan | undefined
+  /** Apart from the other, so that a seed has the same faults whether the topic is compacted or not. */
+  readonly contentRandom: SimRandom
   readonly lagTimeMaxMs: number
   readonly #queue = new EventQueue()
   readonly #bytes: (readonly SimBatch[])[] = []
   #trace = 0x811c9dc5
   #batches = 0
 
-  constructor({ seed, makeController, rules, flushBeforeAck, knowsBoot }: WorldOptions) {
+  constructor({ seed, makeController, rules, flushBeforeAck, knowsBoot, compaction }: WorldOptions) {
     this.random = new SimRandom(seed)
+    this.contentRandom = new SimRandom(seed ^ 0xc0de)
+    this.compaction = compaction
     this.rules = rules
     this.knowsBoot = knowsBoot
     this.lagTimeMaxMs = this.random.pick([250, 1200])
@@ -128,6 +142,13 @@ export class World {
 
   newName(): string {
     return `b${this.#batches++}`
+  }
+
+  newRecords(baseOffset: number, count: number): SimRecord[] {
+    const { contentRandom: random } = this
+    return Array.from({ length: count }, (_, index) => {
+      return { offset: baseOffset + index, key: random.below(keys), isTombstone: random.chance(0.4) }
+    })
   }
 
   /** Batches travel as a number: where to find them. */

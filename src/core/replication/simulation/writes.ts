@@ -23,6 +23,8 @@ export class Writes {
       baseOffset,
       lastOffset: baseOffset + recordCount - 1,
       leaderEpoch: replication.leaderEpoch,
+      records: world.newRecords(baseOffset, recordCount),
+      horizonMs: undefined,
     }
     if (acks === -1) this.#waiting.push(batch)
     disk.append([batch])

@@ -1,0 +1,100 @@
+import type { Checker } from './checker.ts'
+import type { SimBroker } from './sim-broker.ts'
+import type { SimBatch, SimRecord } from './sim-log.ts'
+import type { World } from './world.ts'
+
+/**
+ * What readers of a compacted topic must find on every replica, below its high watermark (I54): of each key the record that was
+ * committed last, or, when that is a tombstone, no other. And tombstones stay as long as they have to (I55). A replica that did
+ * not have a tombstone for as long as `delete.retention.ms` may miss it, as in Kafka, and show what it had before.
+ */
+export class ContentChecker {
+  readonly #world: World
+  readonly #checker: Checker
+  /** Of each key, by what was committed. */
+  readonly #last = new Map<number, SimRecord>()
+  /** Offsets of records that may have come back. */
+  readonly #strays = new Set<number>()
+  /** Of each broker when it has first compacted what holds the tombstone at this offset. */
+  readonly #firstSeen = new Map<SimBroker, Map<number, number>>()
+  /** Those that are gone somewhere. */
+  readonly #removed: SimRecord[] = []
+  #isOver = false
+
+  constructor(world: World, checker: Checker) {
+    this.#world = world
+    this.#checker = checker
+  }
+
+  committed(batch: SimBatch): void {
+    for (const record of batch.records) this.#last.set(record.key, record)
+  }
+
+  /** Committed records were lost: what replaced others may be among them. */
+  lost(): void {
+    this.#isOver = true
+  }
+
+  /** Times are those of the passes, by when they began. */
+  horizonSet(broker: SimBroker, { records }: SimBatch, passMs: number): void {
+    const seen = this.#firstSeen.get(broker) ?? new Map<number, number>()
+    this.#firstSeen.set(broker, seen)
+    for (const { offset, isTombstone } of records) if (isTombstone && !seen.has(offset)) seen.set(offset, passMs)
+  }
+
+  tombstoneRemoved(broker: SimBroker, tombstone: SimRecord, passMs: number): void {
+    if (this.#isOver) return
+    this.#checker.reached.tombstonesRemoved++
+    const { offset, key } = tombstone
+    const retentionMs = this.#world.compaction?.deleteRetentionMs ?? 0
+    // Another may have set the horizon that came with the batch.
+    const seen = [...this.#firstSeen.values()].map(times => times.get(offset) ?? Number.POSITIVE_INFINITY)
+    if (!(passMs - Math.min(...seen) > retentionMs)) {
+      this.#checker.fail(`${broker.id} removes the tombstone of key ${key} at ${offset} too early`)
+    }
+    this.#removed.push(tombstone)
+    for (const other of this.#world.brokers) if (other.log.nextOffset <= offset) this.#mayMiss(other, tombstone)
+  }
+
+  /** What of the log is left may end before tombstones that are gone elsewhere: only what was not synced for so long does. */
+  reopened(broker: SimBroker): void {
+    for (const tombstone of this.#removed)
+      if (broker.log.nextOffset <= tombstone.offset) this.#mayMiss(broker, tombstone)
+  }
+
+  #mayMiss({ log }: SimBroker, { key, offset }: SimRecord): void {
+    const before = lastRecords(log.batches, offset).get(key)
+    if (before === undefined || before.isTombstone) return
+    this.#checker.reached.tombstonesMissed++
+    this.#strays.add(before.offset)
+  }
+
+  passed(broker: SimBroker): void {
+    this.#checker.reached.passes++
+    this.check(broker)
+  }
+
+  /** Looks at all that the replica shows. */
+  check({ id, log }: SimBroker): void {
+    if (this.#isOver || this.#world.compaction === undefined) return
+    const shown = lastRecords(log.batches, log.highWatermark)
+    for (const [key, last] of this.#last) {
+      if (last.offset >= log.highWatermark || last.offset < log.logStartOffset) continue
+      const found = shown.get(key)
+      if (found?.offset === last.offset || (found !== undefined && this.#strays.has(found.offset))) continue
+      if (last.isTombstone && (found?.isTombstone ?? true)) continue
+      const instead =
+        found === undefined ? 'nothing' : `${found.isTombstone ? 'a tombstone' : 'a value'} of ${found.offset}`
+      const what = last.isTombstone ? 'deleted' : 'last written'
+      this.#checker.fail(`broker ${id} has ${instead} for key ${key}, which was ${what} at ${last.offset}`)
+    }
+  }
+}
+
+function lastRecords(batches: readonly SimBatch[], endOffset: number): Map<number, SimRecord> {
+  const last = new Map<number, SimRecord>()
+  for (const { records } of batches) {
+    for (const record of records) if (record.offset < endOffset) last.set(record.key, record)
+  }
+  return last
+}
