@@ -221,6 +221,8 @@ export class LogReader {
       if (result !== 'beyond') return result
       // The last batches of a segment are missing: compaction has removed them, or they are lost.
       const next = this.#segments.after(segment)
+      // The log was cut where offsets are left out, and nothing has been appended since.
+      if (next === undefined && request.offset < segment.baseOffset) return nothing(request)
       if (next === undefined || (await this.#isEndLost(segment, request.offset, next))) {
         return this.#damaged(segment, segment.sizeBytes, request.offset, 'the file ends before this offset')
       }

@@ -1,6 +1,8 @@
 import { assert } from '../base/assert.ts'
+import { encodeProducerSnapshot } from '../core/log/producer-snapshot.ts'
 import { countExpired, type RetainedSegment } from '../core/log/retention.ts'
 import { DiskError } from '../io/disk.ts'
+import { batchHeaderBytes, readBaseOffset } from '../records/batch.ts'
 import type { LogAppender } from './log-appender.ts'
 import type { LogFlusher } from './log-flusher.ts'
 import type { LogReader } from './log-reader.ts'
@@ -10,6 +12,7 @@ import { Segment, SegmentIndexes } from './segment.ts'
 import { loadIndexes } from './segment-indexes.ts'
 import { renameToDeleted, unlinkLater } from './segment-removal.ts'
 import { readSegment } from './segment-scan.ts'
+import { isLegacy } from './stored-batch.ts'
 
 /** Takes away from one log: its oldest segments, its newest records, or all of it. */
 export class LogTrimmer {
@@ -188,6 +191,7 @@ export class LogTrimmer {
     const states = await producerStatesBefore(state.context, state.segments, segment)
     // A batch that reaches over the offset goes: the log may end earlier than asked.
     const { read } = await readSegment(state.context, segment, states, endOffset)
+    const end = await this.#endOf(segment, read, endOffset)
     assert(this.#appender.isIdle, 'no append is in flight when a log is cut')
 
     const removed = state.segments.removeAfter(segment)
@@ -196,11 +200,36 @@ export class LogTrimmer {
     file.truncate(read.sizeBytes)
     segment.adopt(read)
     state.producers.reset(states.entries)
-    this.#ended(segment)
+    const last = end > segment.nextOffset ? this.#begin(end) : segment
+    this.#ended(last)
     await this.#removeFiles(removed)
     if ((state.endSnapshot ?? 0) > segment.nextOffset) await this.#flusher.removeEndSnapshot()
     await file.sync()
     segment.syncedBytes = read.sizeBytes
+    if (last !== segment) await this.#makeActiveFile()
+  }
+
+  /**
+   * Where the log ends when it is cut at `endOffset`: also behind offsets that are left out before it, since they have been given
+   * to records, and are not to be given to others. But not within a batch.
+   */
+  async #endOf(segment: Segment, read: Segment, endOffset: number): Promise<number> {
+    if (read.sizeBytes >= segment.writtenBytes) return endOffset
+    const header = await this.#state.context.openFiles.use(segment).read(read.sizeBytes, batchHeaderBytes)
+    if (header.length < batchHeaderBytes || isLegacy(header, 0)) return read.nextOffset
+    return Math.max(read.nextOffset, Math.min(endOffset, readBaseOffset(header, 0)))
+  }
+
+  /** A segment begins there: its name says where the log ends, when no batch does. */
+  #begin(offset: number): Segment {
+    const { segments, home, context, producers } = this.#state
+    segments.active.seal()
+    const { wallMs } = context.clock.now()
+    const segment = new Segment(home, offset, { createdWallMs: wallMs, jitterMs: 0, isOnDisk: false })
+    segment.indexes = new SegmentIndexes()
+    segment.snapshotBefore = encodeProducerSnapshot(producers.entries)
+    segments.add(segment)
+    return segment
   }
 
   async truncateFullyAndStartAt(offset: number): Promise<void> {

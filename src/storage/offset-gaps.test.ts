@@ -157,6 +157,37 @@ test('gaps between segments stay what they are, however often the power is cut w
   }
 })
 
+for (const ending of ['clean', 'kill', 'power'] as const) {
+  test(`a log that is cut where offsets are left out ends there, and still does after ${ending}`, async () => {
+    const batches = await compactedBatches()
+    const spans = [...batchSpans(batches)]
+    for (let index = 1; index < spans.length; index++) {
+      const [before, { at }] = [spans[index - 1].at, spans[index]]
+      const [lastOffset, baseOffset] = [readLastOffset(batches, before), readBaseOffset(batches, at)]
+      // Where the next one begins, within what is left out before it, and inside of it.
+      for (const endOffset of new Set([baseOffset, baseOffset - 1, readLastOffset(batches, at)])) {
+        if (endOffset <= lastOffset) continue
+        await onHost({ config }, async host => {
+          const log = await open(host)
+          await follow(host, log, batches)
+          const kept = (await offsetsOf(log)).slice(0, index)
+          await log.truncate({ endOffset })
+          const end = Math.min(endOffset, baseOffset)
+          assert.deepEqual([log.logEndOffset, log.nextOffset, log.highWatermark], [end, end, end])
+          if (ending === 'clean') await host.close()
+          else host.node.crash(ending)
+          const again = await open(host, ending === 'power' ? 'second' : 'first')
+          assert.deepEqual([again.logEndOffset, await offsetsOf(again)], [end, kept])
+          assert.deepEqual(host.faults.damage, [])
+          const offset = append(again)
+          await written(host, again)
+          assert.deepEqual([offset, await offsetsOf(again)], [end, [...kept, end]])
+        })
+      }
+    }
+  })
+}
+
 test('offsets too far from the beginning of a segment begin another', () =>
   onHost({ config: { ...config, segmentBytes: 100_000, indexIntervalBytes: 1 } }, async host => {
     const log = await open(host)
