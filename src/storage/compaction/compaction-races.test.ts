@@ -147,7 +147,8 @@ test('a log that is cut while it is compacted holds what was left of it', () =>
         model.cut(0)
       } else {
         await log.truncate({ endOffset })
-        model.cut(log.logEndOffset)
+        // What lay behind the last batch may have been compacted away for what is cut now.
+        model.cut(((await pairsOf(log)).at(-1)?.offset ?? -1) + 1)
       }
       assert.ok((log.cleanedOffset ?? 0) <= log.logEndOffset)
       log.moveHighWatermark(log.logEndOffset)
