@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { ErrorCode } from '../../src/base/error-code.ts'
+import { createClient } from '../../src/client/index.ts'
 import { decodeBatchHeader } from '../../src/records/batch-header.ts'
 import { startBroker } from '../../src/testing/index.ts'
 import { api } from './api.ts'
@@ -113,6 +114,26 @@ async function checkReads(client: RawClient, place: Place, from: number): Promis
   )
 }
 
+/** As the library's consumer sees it, which begins within a gap. */
+async function checkConsumer(port: number, { topic }: Place, from: number): Promise<void> {
+  const client = createClient({ bootstrapServers: `127.0.0.1:${port}` })
+  try {
+    const consumer = client.consumer()
+    consumer.assign([{ topic, partition: 0, offset: from }])
+    const expected = kept.filter(offset => offset >= from)
+    const values: string[] = []
+    while (values.length < expected.length) {
+      const batches = await consumer.poll({ timeoutMs: patienceMs })
+      assert.ok(batches.length > 0, `${values.length} records came`)
+      for (const batch of batches) for (const { value } of batch) values.push(String(value))
+    }
+    assert.deepEqual(values, expected.map(String))
+    await consumer.close()
+  } finally {
+    await client.close()
+  }
+}
+
 async function epochEnd(client: RawClient, { topic }: Place, leaderEpoch: number) {
   const partitions = [{ partition: 0, currentLeaderEpoch: -1, leaderEpoch }]
   const { topics } = await client.call(api.offsetForLeaderEpoch, 4, { replicaId: -1, topics: [{ topic, partitions }] })
@@ -157,6 +178,7 @@ test('a compacted topic is read and asked for offsets and epochs across its gaps
       epochs = [found[0], found[found.length - 1]]
       assert.ok(epochs[0] < epochs[1], 'each life has its epoch')
       await checkReads(client, place, 0)
+      await checkConsumer(broker.port, place, 6)
       await checkOffsets(client, place, 0)
       await checkEpochs(client, place, epochs)
     }
@@ -170,6 +192,7 @@ test('a compacted topic is read and asked for offsets and epochs across its gaps
     assert.deepEqual(await deleteRecords(client, place, from), { errorCode: ErrorCode.none, lowWatermark: from })
     assert.equal((await fetch(client, place, { offset: from - 1 })).errorCode, ErrorCode.offsetOutOfRange)
     await checkReads(client, place, from)
+    await checkConsumer(broker.port, place, from)
     await checkOffsets(client, place, from)
     await checkEpochs(client, place, epochs)
   } finally {
