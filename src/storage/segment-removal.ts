@@ -4,7 +4,7 @@ import { DiskError } from '../io/disk.ts'
 import type { LogState } from './log-state.ts'
 import type { Segment } from './segment.ts'
 
-const segmentFileKinds: readonly SegmentFileKind[] = ['log', 'index', 'timeindex', 'txnindex', 'snapshot']
+const segmentFileKinds: readonly SegmentFileKind[] = ['log', 'index', 'timeindex', 'txnindex']
 
 /**
  * The files of a segment that is no part of the log any more get the suffix `.deleted`, and their names are added to `names`.
@@ -16,16 +16,23 @@ export function renameToDeleted(
   names: Set<string>,
   { withSnapshot = true } = {},
 ): void {
-  const { context, home } = state
+  const { context } = state
   context.openFiles.close(segment)
   context.indexCache.forget(segment)
-  for (const kind of segmentFileKinds) {
-    if (kind === 'snapshot' && !withSnapshot) continue
-    const name = segmentFileName(segment.baseOffset, kind)
-    if (context.disk.status(`${home.path}/${name}`) === undefined) continue
-    context.disk.rename(`${home.path}/${name}`, `${home.path}/${name}.deleted`)
-    names.add(`${name}.deleted`)
-  }
+  for (const kind of segmentFileKinds) rename(state, segment, kind, names)
+  if (withSnapshot) renameSnapshotToDeleted(state, segment, names)
+}
+
+/** For a snapshot that is to outlive its segment for a while. Throws `DiskError`. */
+export function renameSnapshotToDeleted(state: LogState, segment: Segment, names: Set<string>): void {
+  rename(state, segment, 'snapshot', names)
+}
+
+function rename({ context, home }: LogState, { baseOffset }: Segment, kind: SegmentFileKind, names: Set<string>): void {
+  const name = segmentFileName(baseOffset, kind)
+  if (context.disk.status(`${home.path}/${name}`) === undefined) return
+  context.disk.rename(`${home.path}/${name}`, `${home.path}/${name}.deleted`)
+  names.add(`${name}.deleted`)
 }
 
 /** Such files go when nobody can be reading them any more. */

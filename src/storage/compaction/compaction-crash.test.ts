@@ -264,3 +264,48 @@ function crashAtOperation(host: Host, operation: number, kind: CrashKind) {
   }
   return { happened, what: () => what, off }
 }
+
+/** Of each segment but the last compacted one nothing is left; nothing says yet that they are synced. */
+async function logWithEmptySegments(host: Host): Promise<SegmentedLog> {
+  const log = await host.openLog()
+  for (const value of ['1', '2', '3']) {
+    put(log, [['k', value]])
+    await roll(host, log)
+  }
+  put(log, [['z', '1']])
+  await log.flush()
+  log.moveHighWatermark(log.logEndOffset)
+  await compacted(host, log)
+  return log
+}
+
+test('a power cut while a log is made whole after another one takes nothing of what lies behind a gap', async () => {
+  for (let seed = 0; seed < 3; seed++) {
+    let operation = 1
+    while (await cutTwice(operation, seed)) operation++
+    assert.ok(operation > 5, `${operation} operations`)
+  }
+})
+
+async function cutTwice(operation: number, seed: number): Promise<boolean> {
+  const host = new Host({ seed: `${seed}-${operation}`, config: { ...base, segmentBytes: 70 } })
+  const log = await host.run(logWithEmptySegments(host))
+  const before = await host.run(textOf(log))
+  assert.deepEqual(before, ['2:k=3', '3:z=1'])
+  host.node.crash('power')
+  const opened = await host.run(host.openLog())
+  const crash = crashAtOperation(host, operation, 'power')
+  const whole = opened.compaction.need(0).then(
+    () => 'passed' as const,
+    () => 'failed' as const,
+  )
+  const end = await host.run(Promise.race([whole, crash.happened]))
+  crash.off()
+  if (end === 'passed') return false
+  const again = await host.run(host.openLog())
+  const label = `power cut at operation ${operation}, ${crash.what()}, seed ${seed}`
+  assert.deepEqual(host.faults.damage, [], label)
+  assert.deepEqual(await host.run(textOf(again)), before, label)
+  assert.equal(again.logEndOffset, 4, label)
+  return true
+}

@@ -5,7 +5,7 @@ import type { LogReader } from '../log-reader.ts'
 import type { LogState } from '../log-state.ts'
 import type { Segment } from '../segment.ts'
 import type { LogPosition } from '../segment-list.ts'
-import { renameToDeleted, unlinkLater } from '../segment-removal.ts'
+import { renameSnapshotToDeleted, renameToDeleted, unlinkLater } from '../segment-removal.ts'
 import { type CompactedSegment, renamedKinds } from './compacted-segment.ts'
 
 const retryMs = 1000
@@ -80,16 +80,21 @@ export class SegmentSwap {
     })
   }
 
-  #removeEmptied(before: Segment, segment: Segment): Promise<boolean> {
+  async #removeEmptied(before: Segment, segment: Segment): Promise<boolean> {
     const state = this.#state
     assert(state.segments.after(before) === segment, 'emptied segments follow the one that was made')
     const names = new Set<string>()
-    return this.#insist(async () => {
-      renameToDeleted(state, segment, names)
+    const isRemoved = await this.#insist(async () => {
+      renameToDeleted(state, segment, names, { withSnapshot: false })
       segment.suffix = '.deleted'
       await this.#syncNames()
       if (!state.hasFiles) return
       this.#takeOut(before, segment)
+    })
+    if (!isRemoved) return false
+    // As long as the segment may be there after a crash, its snapshot says that what lies before it is no damage.
+    return await this.#insist(async () => {
+      renameSnapshotToDeleted(state, segment, names)
       unlinkLater(state, names)
     })
   }
