@@ -5,12 +5,15 @@
 export class OffsetMapMemory {
   readonly #free: SharedArrayBuffer[] = []
 
-  /** Of at least so many bytes. What is in it is what the last pass left: `clearOffsetMap` comes next. */
-  take(bytes: number): SharedArrayBuffer {
+  /**
+   * Of at least `bytes`. New memory has `mostBytes`, so that it does for the passes that follow: what no key touches costs
+   * nothing. What is in it is what the last pass left: `clearOffsetMap` comes next.
+   */
+  take(bytes: number, mostBytes = bytes): SharedArrayBuffer {
     const fitting = this.#free.findIndex(({ byteLength }) => byteLength >= bytes)
     // Where none fits, one is given up for a larger one, so that there are never more than passes at a time.
     const [memory] = this.#free.splice(Math.max(0, fitting), 1)
-    return fitting < 0 ? new SharedArrayBuffer(bytes) : memory
+    return fitting < 0 ? new SharedArrayBuffer(Math.max(bytes, mostBytes)) : memory
   }
 
   /** No job that has it may be under way. */

@@ -15,6 +15,8 @@ const maxEntriesWord = 2
 const generationWord = 3
 const seedWord = 4
 const maxSlotsWord = 8
+/** So many slots have been in use at most since the memory was made: all behind them is as it was then, free and untouched. */
+const touchedSlotsWord = 9
 /** A map begins with these, and has twice as many as soon as half of them are in use: it touches no memory that it does not need. */
 const firstSlots = 1 << 16
 /** An offset needs 21 bits of its high word; in the others an entry says of which filling of the map it is. */
@@ -66,13 +68,14 @@ export function clearOffsetMap(
   // One entry stays free, so that a search for a key that is not there ends.
   words[maxEntriesWord] = Math.max(1, Math.min(maxSlots - 1, Math.floor(maxSlots * loadFactor)))
   freeAll(new Int32Array(map))
+  words[touchedSlotsWord] = Math.max(words[touchedSlotsWord], words[slotsWord])
   words.set(seed, seedWord)
 }
 
 /** Whatever is in the map counts no longer. */
 function freeAll(words: Int32Array): void {
   if (words[generationWord] === maxGeneration) {
-    words.fill(0, headerWords)
+    words.fill(0, headerWords, headerWords + words[touchedSlotsWord] * entryWords)
     words[generationWord] = 0
   }
   words[generationWord]++
@@ -178,13 +181,16 @@ export class OffsetMap {
       for (let word = 0; word < 5; word++) words[at + word] = entries[from + word]
       words[at + 5] = (generation << generationShift) | (entries[from + 5] & highOffsetMask)
     }
+    // At once, and not when it is collected: there may be tens of megabytes of it.
+    entries.buffer.transfer(0)
     words[slotsWord] = slots
+    words[touchedSlotsWord] = Math.max(words[touchedSlotsWord], slots)
     this.#slots = slots
     this.#generation = generation
   }
 
   /** A copy of all that is in the map, one entry after the other. */
-  #entries(): Int32Array {
+  #entries(): Int32Array<ArrayBuffer> {
     const words = this.#words
     const entries = new Int32Array(words[entriesWord] * entryWords)
     let to = 0

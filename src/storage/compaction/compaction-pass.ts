@@ -148,7 +148,7 @@ export class CompactionPass {
     const maxKeys = this.#range.firstUncleanableOffset - this.#range.firstDirtyOffset
     const bytes = offsetMapBytes({ maxBytes, loadFactor, maxKeys })
     const word = () => random.bytes(4).readInt32LE(0)
-    const map = this.#tools.maps.take(bytes)
+    const map = this.#tools.maps.take(bytes, maxBytes)
     clearOffsetMap(map, { bytes, loadFactor, seed: [word(), word(), word(), word()] })
     return map
   }
