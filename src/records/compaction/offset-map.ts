@@ -181,8 +181,6 @@ export class OffsetMap {
       for (let word = 0; word < 5; word++) words[at + word] = entries[from + word]
       words[at + 5] = (generation << generationShift) | (entries[from + 5] & highOffsetMask)
     }
-    // At once, and not when it is collected: there may be tens of megabytes of it.
-    entries.buffer.transfer(0)
     words[slotsWord] = slots
     words[touchedSlotsWord] = Math.max(words[touchedSlotsWord], slots)
     this.#slots = slots
