@@ -14,10 +14,10 @@ import { PartitionReplica, type ReplicaHost, type ReplicaOwner } from './partiti
 import type { Unpacked, Unpacker } from './produce/unpacker.ts'
 import { decide, decideReached, type ProduceItem, recordErrorsOf } from './produce/waiting-produce.ts'
 
-/** A fetch that is waiting for more bytes in the partitions it names. */
 /** Somebody's place among those who watch a partition. */
 export type PartitionWatch = Link<PartitionWatcher>
 
+/** A fetch that is waiting for more bytes in the partitions it names. */
 export interface PartitionWatcher {
   /** Something that readers can see has moved, or the partition will not be served here any more. */
   partitionChanged(): void

@@ -1,10 +1,16 @@
 import { scanBatches } from './batch-scan.ts'
 import type { LogState } from './log-state.ts'
+import type { Segment } from './segment.ts'
 import { findBatchBehind } from './segment-scan.ts'
 
-/** Where a scrub goes on: a segment, and the position of a batch in it. */
+/**
+ * Where a scrub goes on: a segment, and the position of a batch in it. Compaction puts another segment in its place, and what
+ * follows a cut lies elsewhere: then the position says nothing any more.
+ */
 export interface ScrubCursor {
-  readonly baseOffset: number
+  readonly segment: Segment
+  /** How often it had been cut. */
+  readonly cuts: number
   readonly position: number
   /** Where the batch before it ends; undefined when that is damaged. */
   readonly offset: number | undefined
@@ -22,15 +28,16 @@ export interface ScrubStep {
  */
 export async function scrub(state: LogState, cursor: ScrubCursor | undefined, maxBytes: number): Promise<ScrubStep> {
   const { segments, context } = state
-  const segment = segments.floor(cursor?.baseOffset ?? 0)
-  const isSame = segment.baseOffset === cursor?.baseOffset
+  const segment = segments.floor(cursor?.segment.baseOffset ?? 0)
+  const isSame = segment === cursor?.segment && segment.cuts === cursor.cuts
   const from = isSame ? cursor.position : 0
   const end = segment.writtenBytes
   const { removals } = segments
   const next = segments.after(segment)
-  const inNext = next && { baseOffset: next.baseOffset, position: 0, offset: next.baseOffset }
+  const inNext = next && { segment: next, cuts: next.cuts, position: 0, offset: next.baseOffset }
   if (from >= end) return { next: inNext, bytes: 0 }
 
+  const { cuts } = segment
   const file = context.openFiles.use(segment)
   file.retain()
   try {
@@ -43,11 +50,11 @@ export async function scrub(state: LogState, cursor: ScrubCursor | undefined, ma
       bytes += size
       return bytes >= maxBytes ? 'stop' : undefined
     })
-    if (removals !== segments.removals) return { next: cursor, bytes }
+    if (removals !== segments.removals) return { next: { segment, cuts, position: from, offset: before }, bytes }
     if (scan.problem === undefined) {
       const isDone = scan.position >= end
       return {
-        next: isDone ? inNext : { baseOffset: segment.baseOffset, position: scan.position, offset: scan.place.from },
+        next: isDone ? inNext : { segment, cuts, position: scan.position, offset: scan.place.from },
         bytes,
       }
     }
@@ -56,7 +63,7 @@ export async function scrub(state: LogState, cursor: ScrubCursor | undefined, ma
     segment.verified.remove(scan.position, damageEnd)
     const { position, problem: reason, place: after } = scan
     state.damageFound({ path: segment.filePath, position, length: damageEnd - position, offset: after.from, reason })
-    return { next: found && { baseOffset: segment.baseOffset, position: found.position, offset: undefined }, bytes }
+    return { next: found && { segment, cuts, position: found.position, offset: undefined }, bytes }
   } finally {
     file.release()
   }

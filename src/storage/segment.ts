@@ -106,6 +106,8 @@ export class Segment implements FileUser, TouchedFile {
   indexes: SegmentIndexes | undefined = undefined
   /** Batches whose CRC this process has checked: these bytes may be sent as they lie in the file. */
   readonly verified = new Intervals()
+  /** How often the file has been cut: a position from before may lie within a batch by now. */
+  cuts = 0
   /** There is a `.txnindex` with something in it. */
   hasTransactionIndex = false
   #modifiedWallMs: number | undefined = undefined
@@ -247,6 +249,7 @@ export class Segment implements FileUser, TouchedFile {
     this.indexes = read.indexes
     this.hasTransactionIndex = read.hasTransactionIndex
     this.verified.truncate(read.sizeBytes)
+    this.cuts++
     this.isUnprepared = false
   }
 
