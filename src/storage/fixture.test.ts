@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import type { Uuid } from '../base/uuid.ts'
 import { defaultLogConfig } from '../core/log/default-log-config.ts'
 import type { LogConfig, ReadIsolation, Refusal, ReserveRequest } from '../core/log/partition-log.ts'
-import type { FileRange } from '../io/disk.ts'
+import { DiskError, type FileRange } from '../io/disk.ts'
 import { readBaseOffset, readLastOffset } from '../records/batch.ts'
 import { batchSpans } from '../records/batch-header.ts'
 import { BatchBuilder, type BatchFields } from '../records/builder.ts'
+import type { CrashKind } from '../simulator/io/simulated-disk.ts'
 import type { SimulatedIo, SimulatedNode } from '../simulator/io/simulated-node.ts'
 import { World } from '../simulator/io/world.ts'
 import { claimDirectory, formatDirectory } from './directory-claim.ts'
@@ -215,4 +216,28 @@ export async function readAll(
     if (next === offset) return batches
     offset = next
   }
+}
+
+/** The process ends when it begins, or completes, an operation on the log's files; that one does not happen. */
+export function crashAtOperation(host: Host, operation: number, kind: CrashKind) {
+  const { faults } = host.node.disk
+  const decide = faults.decide
+  let count = 0
+  let what = ''
+  let tell: (end: 'crashed') => void = () => undefined
+  const happened = new Promise<'crashed'>(resolve => {
+    tell = resolve
+  })
+  faults.decide = (kindOfOperation, path, random) => {
+    const isOurs = host.node.isAlive && !['open', 'status', 'list', 'read'].includes(kindOfOperation)
+    if (!isOurs || ++count !== operation) return decide.call(faults, kindOfOperation, path, random)
+    what = `${kindOfOperation} ${path}`
+    host.node.crash(kind)
+    tell('crashed')
+    return new DiskError('io', kindOfOperation, path)
+  }
+  const off = () => {
+    faults.decide = decide
+  }
+  return { happened, what: () => what, off }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ErrorCode } from '../base/error-code.ts'
 import { readBaseOffset } from '../records/batch.ts'
-import { append, batchOf, type Host, onHost, readAll, tryAppend, written } from './fixture.test.ts'
+import { append, batchOf, crashAtOperation, Host, onHost, readAll, tryAppend, written } from './fixture.test.ts'
 import type { SegmentedLog } from './segmented-log.ts'
 
 const config = { segmentBytes: 2000, indexIntervalBytes: 300, retentionMs: -1 }
@@ -257,3 +257,40 @@ describe('a cut while retention is at work', () => {
     })
   }
 })
+
+for (const kind of ['kill', 'power'] as const) {
+  test(`a crash (${kind}) at any operation of a cut leaves a beginning of the log, without a hole`, async () => {
+    for (let seed = 0; seed < 8; seed++) {
+      let operation = 1
+      while (await cutCrashes({ kind, operation, seed })) operation++
+      assert.ok(operation > 10, `a cut has ${operation} operations`)
+    }
+  })
+}
+
+/** Answers false when the cut has no such operation. */
+async function cutCrashes(how: { kind: 'kill' | 'power'; operation: number; seed: number }): Promise<boolean> {
+  const { kind, operation, seed } = how
+  const host = new Host({ seed: `${seed}-${operation}`, config })
+  await host.run(host.open({ bootId: 'first' }))
+  const log = host.log()
+  const batches = await host.run(fill(host, log))
+  await host.run(log.flush())
+  while (log.recoveryPoint < log.logEndOffset) await host.run(host.world.sleep(10))
+  const crash = crashAtOperation(host, operation, kind)
+  const cut = log.truncate({ endOffset: 6 }).then(() => 'cut' as const)
+  const end = await host.run(Promise.race([cut, crash.happened]))
+  crash.off()
+  if (end === 'cut') return false
+  await host.run(host.open({ bootId: kind === 'kill' ? 'first' : 'second' }))
+  const left = await host.run(readAll(host.log()))
+  const label = `${crash.what()}, seed ${seed}`
+  assert.ok(left.length >= 3, label)
+  assert.deepEqual(left.map(offsetOf), batches.slice(0, left.length).map(offsetOf), label)
+  assert.deepEqual(host.faults.damage, [], label)
+  return true
+}
+
+function offsetOf(batch: Buffer): number {
+  return readBaseOffset(batch, 0)
+}

@@ -196,15 +196,23 @@ export class LogTrimmer {
 
     const removed = state.segments.removeAfter(segment)
     this.#unseal(segment)
-    const file = state.context.openFiles.use(segment)
-    file.truncate(read.sizeBytes)
     segment.adopt(read)
     state.producers.reset(states.entries)
     const last = end > segment.nextOffset ? this.#begin(end) : segment
     this.#ended(last)
-    await this.#removeFiles(removed)
+    // The newest go first, and the end of this segment last: whatever a crash leaves is a beginning of the log. What is left out in
+    // the midst of it would be taken for a gap that compaction has made.
+    await this.#removeFiles(removed.reverse())
     if ((state.endSnapshot ?? 0) > segment.nextOffset) await this.#flusher.removeEndSnapshot()
-    await file.sync()
+    if (!state.hasFiles) return
+    const file = state.context.openFiles.use(segment)
+    file.retain()
+    try {
+      file.truncate(read.sizeBytes)
+      await file.sync()
+    } finally {
+      file.release()
+    }
     segment.syncedBytes = read.sizeBytes
     if (last !== segment) await this.#makeActiveFile()
   }

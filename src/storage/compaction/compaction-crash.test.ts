@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { LogConfig } from '../../core/log/partition-log.ts'
-import { DiskError } from '../../io/disk.ts'
 import { buildMarkerBatch } from '../../records/control.ts'
 import type { CrashKind } from '../../simulator/io/simulated-disk.ts'
-import { Host, tryAppend, written } from '../fixture.test.ts'
+import { crashAtOperation, Host, tryAppend, written } from '../fixture.test.ts'
 import type { SegmentedLog } from '../segmented-log.ts'
 import { compact, compacted, filesOf, type Pair, pairsBatch, put, roll, textOf } from './compaction-fixture.test.ts'
 
@@ -239,30 +238,6 @@ async function finishPass(host: Host, log: SegmentedLog): Promise<void> {
   await log.flush()
   if (log.cleanedOffset === log.logEndOffset) return
   await compacted(host, log)
-}
-
-/** The process ends when it begins, or completes, an operation on the log's files; that one does not happen. */
-function crashAtOperation(host: Host, operation: number, kind: CrashKind) {
-  const { faults } = host.node.disk
-  const decide = faults.decide
-  let count = 0
-  let what = ''
-  let tell: (end: 'crashed') => void = () => undefined
-  const happened = new Promise<'crashed'>(resolve => {
-    tell = resolve
-  })
-  faults.decide = (kindOfOperation, path, random) => {
-    const isOurs = host.node.isAlive && !['open', 'status', 'list', 'read'].includes(kindOfOperation)
-    if (!isOurs || ++count !== operation) return decide.call(faults, kindOfOperation, path, random)
-    what = `${kindOfOperation} ${path}`
-    host.node.crash(kind)
-    tell('crashed')
-    return new DiskError('io', kindOfOperation, path)
-  }
-  const off = () => {
-    faults.decide = decide
-  }
-  return { happened, what: () => what, off }
 }
 
 /** Of each segment but the last compacted one nothing is left; nothing says yet that they are synced. */
