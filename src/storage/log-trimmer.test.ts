@@ -278,7 +278,7 @@ async function cutCrashes(how: { kind: 'kill' | 'power'; operation: number; seed
   await host.run(log.flush())
   while (log.recoveryPoint < log.logEndOffset) await host.run(host.world.sleep(10))
   const crash = crashAtOperation(host, operation, kind)
-  const cut = log.truncate({ endOffset: 6 }).then(() => 'cut' as const)
+  const cut = log.truncate({ endOffset: 7 }).then(() => 'cut' as const)
   const end = await host.run(Promise.race([cut, crash.happened]))
   crash.off()
   if (end === 'cut') return false

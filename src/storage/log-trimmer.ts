@@ -180,17 +180,17 @@ export class LogTrimmer {
     if (endOffset >= state.nextOffset) return
     // Nobody plans to begin the log above its new end while it is being cut.
     state.highWatermark = Math.min(state.highWatermark, endOffset)
-    // Lower first: a checkpoint above the end of the log would look like records that were lost.
-    await this.#lowerCheckpoints(endOffset)
+    const segment = state.segments.floor(endOffset)
+    const states = await producerStatesBefore(state.context, state.segments, segment)
+    // A batch that reaches over the offset goes: the log may end earlier than asked.
+    const { read } = await readSegment(state.context, segment, states, endOffset)
+    // Lower first: a checkpoint above where the batches end would look like records that were lost.
+    await this.#lowerCheckpoints(Math.min(endOffset, read.nextOffset))
     // So is a log start above it: what is written there next would seem to have been deleted.
     if (state.plannedLogStart > endOffset) {
       state.resetLogStart(Math.min(state.logStartOffset, endOffset))
       await state.directory.saveLogStarts()
     }
-    const segment = state.segments.floor(endOffset)
-    const states = await producerStatesBefore(state.context, state.segments, segment)
-    // A batch that reaches over the offset goes: the log may end earlier than asked.
-    const { read } = await readSegment(state.context, segment, states, endOffset)
     const end = await this.#endOf(segment, read, endOffset)
     assert(this.#appender.isIdle, 'no append is in flight when a log is cut')
 

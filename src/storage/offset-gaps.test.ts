@@ -6,7 +6,17 @@ import { batchSpans } from '../records/batch-header.ts'
 import { buildMarkerBatch } from '../records/control.ts'
 import { compacted, put, roll } from './compaction/compaction-fixture.test.ts'
 import { type Problem, verify } from './dump/verify.ts'
-import { append, batchOf, bytesOf, Host, onHost, readAll, tryAppend, written } from './fixture.test.ts'
+import {
+  append,
+  batchOf,
+  bytesOf,
+  crashAtOperation,
+  Host,
+  onHost,
+  readAll,
+  tryAppend,
+  written,
+} from './fixture.test.ts'
 import type { SegmentedLog } from './segmented-log.ts'
 
 const config = { isCompacted: false, isDeleted: true, segmentBytes: 600, indexIntervalBytes: 200, retentionMs: -1 }
@@ -302,3 +312,40 @@ test('a segment that is missing among others, or has lost its end, is told', () 
       await host.close()
     }
   }))
+
+for (const kind of ['kill', 'power'] as const) {
+  test(`a crash (${kind}) while a log is cut where offsets are left out leaves a beginning of it, and no damage`, async () => {
+    const batches = await compactedBatches()
+    const spans = [...batchSpans(batches)]
+    for (let index = 1; index < spans.length; index++) {
+      const endOffset = readBaseOffset(batches, spans[index].at) - 1
+      if (endOffset <= readLastOffset(batches, spans[index - 1].at)) continue
+      for (let operation = 1; await cutCrashes(batches, endOffset, { kind, operation }); operation++);
+    }
+  })
+}
+
+/** Answers false when the cut has no such operation. */
+async function cutCrashes(
+  batches: Buffer,
+  endOffset: number,
+  { kind, operation }: { kind: 'kill' | 'power'; operation: number },
+): Promise<boolean> {
+  const host = new Host({ seed: `${endOffset}-${operation}`, config })
+  const log = await host.run(open(host))
+  await host.run(follow(host, log, batches))
+  await host.run(synced(host, log))
+  const offsets = await host.run(offsetsOf(log))
+  const crash = crashAtOperation(host, operation, kind)
+  const cut = log.truncate({ endOffset }).then(() => 'cut' as const)
+  const end = await host.run(Promise.race([cut, crash.happened]))
+  crash.off()
+  if (end === 'cut') return false
+  const again = await host.run(open(host, kind === 'power' ? 'second' : 'first'))
+  const left = await host.run(offsetsOf(again))
+  const label = `cut at ${endOffset}, ${crash.what()}`
+  assert.deepEqual(left, offsets.slice(0, left.length), label)
+  assert.ok(left.length >= offsets.filter(offset => offset < endOffset).length, label)
+  assert.deepEqual(host.faults.damage, [], label)
+  return true
+}
