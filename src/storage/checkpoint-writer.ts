@@ -28,6 +28,11 @@ export class CheckpointWriter {
     return this.#task.run()
   }
 
+  /** Resolves when it is not being written. */
+  whenIdle(): Promise<void> {
+    return this.#task.whenIdle()
+  }
+
   /** Whether the file, or what is being written to it, may speak of a partition of this name. Throws `DiskError`. */
   mayName(name: string): boolean {
     this.#named ??= this.#namesInFile()

@@ -478,3 +478,24 @@ test('a swap that a crash has interrupted is completed: the segments it was made
     assert.ok(!host.node.disk.files().some(({ path }) => /\.(swap|deleted)$/.test(path)))
     assert.deepEqual(host.faults.damage, [])
   }))
+
+test('nothing is done to the files of directories that have been given up', async () => {
+  for (let seed = 0; seed < 24; seed++) {
+    await onHost({ seed }, async host => {
+      const log = await host.openLog()
+      append(log)
+      await written(host, log)
+      log.flush().catch(() => undefined)
+      if (seed % 2 === 1) host.directories.directories[0]!.saveCheckpoints().catch(() => undefined)
+      for (let turn = seed % 12; turn > 0; turn--) await host.io.clock.yieldTurn()
+      await host.directories.giveUp()
+      const done: string[] = []
+      host.node.disk.faults.decide = (operation, path) => {
+        done.push(`${operation} ${path}`)
+        return undefined
+      }
+      await host.world.sleep(3000)
+      assert.deepEqual(done, [], `seed ${seed}`)
+    })
+  }
+})

@@ -261,6 +261,7 @@ export class LogDirectories {
     for (const log of this.#logs.values()) log.abandon()
     // What is under way ends before another process may open the files.
     await Promise.all([...this.#logs.values()].map(log => log.whenAbandoned()))
+    await Promise.all(this.#claims.map(({ directory }) => directory.whenIdle()))
     this.#release()
   }
 

@@ -185,6 +185,11 @@ export class LogDirectory implements DirectoryOfLog {
     this.#timers.clear()
   }
 
+  /** Resolves when nothing of the directory's own files is under way any more. */
+  async whenIdle(): Promise<void> {
+    await Promise.all([this.#nameSync, ...this.#checkpoints].map(one => one.whenIdle()))
+  }
+
   get hasFailed(): boolean {
     return this.#hasFailed
   }

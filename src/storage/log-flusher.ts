@@ -26,6 +26,7 @@ export class LogFlusher {
   /** Until this offset somebody wants the log synced. */
   #wantedOffset = 0
   #isRunning = false
+  #running: Promise<void> = Promise.resolve()
   #finishing: Promise<void> | undefined
 
   constructor(state: LogState) {
@@ -75,6 +76,11 @@ export class LogFlusher {
     return this.#finishing
   }
 
+  /** Resolves when no sync is under way. */
+  async whenIdle(): Promise<void> {
+    while (this.#isRunning) await this.#running
+  }
+
   /** What was cut is no longer synced, and whoever waits for it waits for what is left: it is written no more. */
   cut(endOffset: number): void {
     const state = this.#state
@@ -96,7 +102,7 @@ export class LogFlusher {
   #start(): void {
     if (this.#isRunning) return
     this.#isRunning = true
-    void this.#run()
+    this.#running = this.#run()
   }
 
   /** Something is wanted that has been written and is not synced. */

@@ -295,6 +295,7 @@ export class SegmentedLog implements PartitionLog<FileRange> {
     await this.compaction.whenEnded()
     await this.#flusher.finishSealed()
     await this.#state.changes.run(() => Promise.resolve())
+    await this.#flusher.whenIdle()
   }
 
   /** Its directory has been renamed: another log may have the name before all that is under way here is over. */

@@ -25,6 +25,13 @@ export class SharedTask {
     return this.#next
   }
 
+  /** Resolves when no run is under way, and nobody waits for one. */
+  async whenIdle(): Promise<void> {
+    for (let last = this.#next ?? this.#running; last !== undefined; last = this.#next ?? this.#running) {
+      await last.catch(() => undefined)
+    }
+  }
+
   #start(): Promise<void> {
     this.#running = this.#act().finally(() => {
       this.#running = undefined
