@@ -148,7 +148,8 @@ export class CompactionPass {
     const maxKeys = this.#range.firstUncleanableOffset - this.#range.firstDirtyOffset
     const bytes = offsetMapBytes({ maxBytes, loadFactor, maxKeys })
     const word = () => random.bytes(4).readInt32LE(0)
-    const map = this.#tools.maps.take(bytes, maxBytes)
+    const mostBytes = offsetMapBytes({ maxBytes, loadFactor, maxKeys: Number.MAX_SAFE_INTEGER })
+    const map = this.#tools.maps.take(bytes, mostBytes)
     clearOffsetMap(map, { bytes, loadFactor, seed: [word(), word(), word(), word()] })
     return map
   }
