@@ -139,6 +139,16 @@ test('a held frame that was gathered in a slab keeps its bytes', () => {
   assert.equal(memory.leased, 0)
 })
 
+test('a held frame that was gathered in a slab has no room left to read into', () => {
+  const { reader } = setUp(['hold', 'hold'])
+  deliver(reader, framed('frame'), 3)
+  assert.equal(reader.target(), undefined)
+  reader.resume()
+  assert.equal(reader.target(), undefined)
+  reader.resume()
+  assert.equal(reader.target(), undefined)
+})
+
 test('without memory a frame waits unread, and goes on when memory is granted', () => {
   const { reader, seen, memory } = setUp()
   memory.limit = 0

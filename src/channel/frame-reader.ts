@@ -80,9 +80,10 @@ export class FrameReader {
     return this.#waiting === 'memory'
   }
 
-  /** Where the next bytes belong, for `Receiver.target`. */
+  /** Where the next bytes belong, for `Receiver.target`. Never nowhere: a read into an empty buffer fails the connection. */
   target(): Buffer | undefined {
-    return this.#slab === undefined ? undefined : this.#slab.bytes.subarray(this.#slabFill, this.#frameLength)
+    if (this.#slab === undefined || this.#slabFill === this.#frameLength) return undefined
+    return this.#slab.bytes.subarray(this.#slabFill, this.#frameLength)
   }
 
   received(bytes: Buffer): void {
