@@ -147,8 +147,8 @@ export class CompactionPass {
     const { mapBytes: maxBytes, loadFactor } = this.#tools
     const maxKeys = this.#range.firstUncleanableOffset - this.#range.firstDirtyOffset
     const bytes = offsetMapBytes({ maxBytes, loadFactor, maxKeys })
+    const mostBytes = offsetMapBytes({ maxBytes, loadFactor, maxKeys: Number.POSITIVE_INFINITY })
     const word = () => random.bytes(4).readInt32LE(0)
-    const mostBytes = offsetMapBytes({ maxBytes, loadFactor, maxKeys: Number.MAX_SAFE_INTEGER })
     const map = this.#tools.maps.take(bytes, mostBytes)
     clearOffsetMap(map, { bytes, loadFactor, seed: [word(), word(), word(), word()] })
     return map

@@ -41,6 +41,15 @@ test('a map that is full ends the pass, and the next one goes on from there', ()
     )
   }))
 
+test('memory for keys need not be a whole number of words: a third of the default is not', () =>
+  onHost({ config }, async host => {
+    const log = await host.openLog()
+    for (let round = 0; round < 2; round++) put(log, [['key', `${round}`]])
+    await roll(host, log)
+    await compacted(host, log, { mapBytes: Math.floor(134_217_728 / 3) })
+    assert.deepEqual(await pairsOf(log).then(pairs => pairs.map(({ value }) => value)), ['1'])
+  }))
+
 test('the logs of a broker are compacted, those that are dirty enough, and again when they are dirty again', () =>
   onHost({ config }, async host => {
     await host.open()
