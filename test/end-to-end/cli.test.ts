@@ -153,6 +153,23 @@ test('a group goes on after what was printed, and is reset', async () => {
   assert.equal((await millrace(['group', 'describe', 'billing'])).code, 1)
 })
 
+test('consume joins a group whose other member knows range only', async () => {
+  await millrace(['topic', 'create', 'shared', '--partitions', '2'])
+  await millrace(['produce', 'shared'], { input: '1\n2\n' })
+  const client = createClient({ bootstrapServers: broker.bootstrapServers })
+  const other = client.consumer({ groupId: 'mixed', assignors: ['range'], heartbeatIntervalMs: 100 })
+  other.subscribe(['shared'])
+  await other.poll({ timeoutMs: 5000 })
+  let ended: Ended | undefined
+  const consuming = millrace(['consume', 'shared', '--group', 'mixed', '--exit']).then(end => {
+    ended = end
+  })
+  while (ended === undefined) await other.poll({ timeoutMs: 50 })
+  await consuming
+  await client.close()
+  assert.deepEqual([ended.code, ended.stderr], [0, ''])
+})
+
 test('settings are read and written', async () => {
   const { code, stderr } = await millrace(['config', 'set', '--topic', 'orders', 'retention.ms=1000'])
   assert.equal(code, 0, stderr)
