@@ -1,10 +1,10 @@
-import { AssertionFailure, assert, unreachable } from '../base/assert.ts'
+import { AssertionFailure, unreachable } from '../base/assert.ts'
 import type { PartitionLog } from '../core/log/partition-log.ts'
 import type { ReplicationEffect, ReplicationEvent } from '../core/replication/events.ts'
 import { Replication } from '../core/replication/replication.ts'
 import type { BrokersView, PartitionMetadata } from '../core/replication/views.ts'
 import type { Clock } from '../io/clock.ts'
-import { DiskError, type FileRange } from '../io/disk.ts'
+import { expectDiskError, type FileRange } from '../io/disk.ts'
 
 /** What concerns other brokers or the controller: requests to them, answers to them, and what an operator must know. */
 export type PeerEffect = ReplicationEffect & {
@@ -172,7 +172,7 @@ export class PartitionReplica {
   #change(change: Promise<void>): void {
     const done = () => this.handle({ type: this.log.isOffline ? 'closed' : 'logChanged' })
     void change.then(done, error => {
-      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      expectDiskError(error)
       done()
     })
   }

@@ -24,6 +24,11 @@ export class DiskError extends Error {
   }
 }
 
+/** A disk fails with disk errors only. Anything else is a fault of ours, and goes on as it is. */
+export function expectDiskError(error: unknown): asserts error is DiskError {
+  if (!(error instanceof DiskError)) throw error
+}
+
 export interface DirectoryEntry {
   readonly name: string
   readonly isDirectory: boolean

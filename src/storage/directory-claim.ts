@@ -1,6 +1,5 @@
-import { assert } from '../base/assert.ts'
 import { randomUuid, type Uuid } from '../base/uuid.ts'
-import { type Disk, DiskError, type DiskLock } from '../io/disk.ts'
+import { type Disk, DiskError, type DiskLock, expectDiskError } from '../io/disk.ts'
 import {
   lockFileName,
   type MetaProperties,
@@ -42,7 +41,7 @@ export async function claimDirectory(context: StorageContext, path: string): Pro
     if (claim.type !== 'claimed') lock.release()
     return claim
   } catch (error) {
-    assert(error instanceof DiskError, 'a disk throws disk errors only')
+    expectDiskError(error)
     lock?.release()
     return { type: 'failed', path, error }
   }

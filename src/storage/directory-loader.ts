@@ -1,4 +1,3 @@
-import { assert } from '../base/assert.ts'
 import {
   isTornPartitionMetadata,
   type PartitionDirectoryName,
@@ -6,7 +5,7 @@ import {
   partitionMetadataFileName,
   renamedDirectoryName,
 } from '../core/log/file-names.ts'
-import { type DirectoryEntry, DiskError } from '../io/disk.ts'
+import { type DirectoryEntry, expectDiskError } from '../io/disk.ts'
 import { type CleanEnd, readCleanEnds, removeCleanEnds } from './clean-ends.ts'
 import type { ClaimedDirectory } from './directory-claim.ts'
 import { type OffsetCheckpointName, readOffsetCheckpoint, removeCleanShutdown } from './directory-files.ts'
@@ -53,7 +52,7 @@ export async function loadDirectory(
   try {
     await loader.load()
   } catch (error) {
-    assert(error instanceof DiskError, 'a disk throws disk errors only')
+    expectDiskError(error)
     claim.directory.fail(error)
   }
   return loader

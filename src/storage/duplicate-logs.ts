@@ -1,7 +1,6 @@
-import { assert } from '../base/assert.ts'
 import type { Uuid } from '../base/uuid.ts'
 import { parsePartitionDirectoryName } from '../core/log/file-names.ts'
-import { DiskError } from '../io/disk.ts'
+import { expectDiskError } from '../io/disk.ts'
 import type { OpenOptions } from './log-directories.ts'
 import { readTopicId } from './log-loader.ts'
 import type { StorageContext } from './storage-context.ts'
@@ -60,7 +59,7 @@ function quietly<T>(read: () => T): T | undefined {
   try {
     return read()
   } catch (error) {
-    assert(error instanceof DiskError, 'a disk throws disk errors only')
+    expectDiskError(error)
     return undefined
   }
 }

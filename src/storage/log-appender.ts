@@ -10,7 +10,7 @@ import type {
 } from '../core/log/partition-log.ts'
 import { encodeProducerSnapshot } from '../core/log/producer-snapshot.ts'
 import { maxRelativeOffset, mustRoll } from '../core/log/segment-rolling.ts'
-import { DiskError } from '../io/disk.ts'
+import { type DiskError, expectDiskError } from '../io/disk.ts'
 import {
   batchHeaderBytes,
   batchSizeAt,
@@ -133,7 +133,7 @@ export class LogAppender {
     try {
       context.disk.rename(segment.filePath, `${segment.filePath}.deleted`)
     } catch (error) {
-      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      expectDiskError(error)
       directory.fail(error)
     }
   }
@@ -142,7 +142,7 @@ export class LogAppender {
     try {
       segment.file?.truncate(sizeBytes)
     } catch (error) {
-      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      expectDiskError(error)
       this.#state.directory.fail(error)
     }
   }
@@ -157,7 +157,7 @@ export class LogAppender {
       this.#prepare()
       return true
     } catch (error) {
-      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      expectDiskError(error)
       this.#state.directory.writeFailed(error)
       return false
     }

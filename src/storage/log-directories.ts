@@ -4,7 +4,7 @@ import type { Uuid } from '../base/uuid.ts'
 import { partitionDirectoryName, renamedDirectoryName } from '../core/log/file-names.ts'
 import type { LogConfig } from '../core/log/partition-log.ts'
 import type { Timer } from '../io/clock.ts'
-import { DiskError } from '../io/disk.ts'
+import { expectDiskError } from '../io/disk.ts'
 import { writeCleanEnds } from './clean-ends.ts'
 import type { ClaimedDirectory } from './directory-claim.ts'
 import { removeCleanShutdown, writeCleanShutdown } from './directory-files.ts'
@@ -165,7 +165,7 @@ export class LogDirectories {
       hasNamesake = directory.mayNameInCheckpoints(name) || this.#mayBeThere(`${path}/${namesakeFileName}`)
       createLogFiles(this.#context, path, topicId, { startOffset: 0, hasNamesake })
     } catch (error) {
-      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      expectDiskError(error)
       directory.writeFailed(error)
       const begunIn = this.#mayBeThere(path) ? directory.id : undefined
       return { type: 'refused', errorCode: ErrorCode.kafkaStorageError, message: error.message, begunIn }
@@ -182,7 +182,7 @@ export class LogDirectories {
     try {
       return this.#context.disk.status(path) !== undefined
     } catch (error) {
-      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      expectDiskError(error)
       return true
     }
   }
@@ -197,7 +197,7 @@ export class LogDirectories {
     this.#syncing++
     for (let log = this.#unsynced.shift(); log !== undefined; log = this.#unsynced.shift()) {
       // What fails has taken the directory offline, or the log is deleted.
-      await log.flush().catch(error => assert(error instanceof DiskError, 'a disk rejects with disk errors only'))
+      await log.flush().catch(error => expectDiskError(error))
     }
     this.#syncing--
   }
@@ -223,7 +223,7 @@ export class LogDirectories {
     try {
       this.#context.disk.rename(log.path, renamed)
     } catch (error) {
-      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      expectDiskError(error)
       this.#leaving.add(name)
       directory.writeFailed(error)
       if (!directory.isOffline) directory.after(renameRetryMs, async () => this.#rename(directory, log))
@@ -290,7 +290,7 @@ export class LogDirectories {
       if (directory.hasFailed || !directory.isWritable) return `${directory.path} cannot be written`
       return undefined
     } catch (error) {
-      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      expectDiskError(error)
       directory.writeFailed(error)
       return error.message
     }
@@ -303,7 +303,7 @@ export class LogDirectories {
       try {
         await writeCleanShutdown(this.#context.disk, directory.path, brokerEpoch)
       } catch (error) {
-        assert(error instanceof DiskError, 'a disk throws disk errors only')
+        expectDiskError(error)
         directory.writeFailed(error)
         problems.push(error.message)
       }
@@ -314,7 +314,7 @@ export class LogDirectories {
   async #unmark(directories: readonly LogDirectory[]): Promise<void> {
     for (const { path } of directories) {
       await removeCleanShutdown(this.#context.disk, path).catch(error => {
-        assert(error instanceof DiskError, 'a disk throws disk errors only')
+        expectDiskError(error)
       })
     }
   }
@@ -346,7 +346,7 @@ export class LogDirectories {
         await this.#context.disk.remove(path)
         return
       } catch (error) {
-        assert(error instanceof DiskError, 'a disk throws disk errors only')
+        expectDiskError(error)
         if (error.code === 'notEmpty' && tries < maxRemovals) continue
         directory.writeFailed(error)
         return

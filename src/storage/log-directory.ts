@@ -3,7 +3,7 @@ import type { Uuid } from '../base/uuid.ts'
 import type { OffsetCheckpointEntry } from '../core/log/checkpoint-text.ts'
 import { partitionDirectoryName } from '../core/log/file-names.ts'
 import type { Timer } from '../io/clock.ts'
-import { DiskError } from '../io/disk.ts'
+import { type DiskError, expectDiskError } from '../io/disk.ts'
 import { CheckpointWriter } from './checkpoint-writer.ts'
 import { metaPropertiesFileName, type OffsetCheckpointName } from './directory-files.ts'
 import { SharedTask } from './shared-task.ts'
@@ -211,7 +211,7 @@ export class LogDirectory implements DirectoryOfLog {
       this.#context.disk.open(`${this.path}/${metaPropertiesFileName}`, 'read').release()
       return true
     } catch (error) {
-      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      expectDiskError(error)
       return error.code !== 'tooManyOpenFiles'
     }
   }

@@ -2,7 +2,7 @@ import { assert } from '../base/assert.ts'
 import { leaderEpochFileName, partitionMetadataFileName, segmentFileName } from '../core/log/file-names.ts'
 import { encodeProducerSnapshot } from '../core/log/producer-snapshot.ts'
 import { encodeTransactionIndex } from '../core/log/transaction-index.ts'
-import { DiskError, replaceFile } from '../io/disk.ts'
+import { DiskError, expectDiskError, replaceFile } from '../io/disk.ts'
 import { namesakeFileName } from './log-loader.ts'
 import type { LogState } from './log-state.ts'
 import type { Segment } from './segment.ts'
@@ -206,7 +206,7 @@ export class LogFlusher {
         if (segment === undefined || !state.hasFiles) return
         // Its last write has not completed; the next completion comes back here.
         if (segment.appendsInFlight > 0 || state.written.offset < segment.nextOffset) return
-        await this.flush().catch(error => assert(error instanceof DiskError, 'a disk rejects with disk errors only'))
+        await this.flush().catch(error => expectDiskError(error))
         if (!state.hasFiles) return
         if (state.segments.includes(segment) && segment.isSealed) await this.#finish(segment)
       }

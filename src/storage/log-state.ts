@@ -3,7 +3,7 @@ import type { Uuid } from '../base/uuid.ts'
 import type { LeaderEpochs } from '../core/log/leader-epochs.ts'
 import type { LogConfig, PartitionLogListener } from '../core/log/partition-log.ts'
 import type { ProducerStates } from '../core/log/producer-states.ts'
-import { DiskError } from '../io/disk.ts'
+import { type DiskError, expectDiskError } from '../io/disk.ts'
 import { Exclusive } from './exclusive.ts'
 import type { DirectoryOfLog } from './log-directory.ts'
 import { PositionHints } from './position-hints.ts'
@@ -182,7 +182,7 @@ export class LogState {
 
   /** Something that the log did with its files has failed. What fails after they are deleted is no fault. */
   failed(error: unknown): DiskError {
-    assert(error instanceof DiskError, 'a disk throws disk errors only')
+    expectDiskError(error)
     if (!this.isAbandoned) this.directory.writeFailed(error)
     return error
   }

@@ -1,7 +1,7 @@
 import { assert } from '../base/assert.ts'
 import { encodeProducerSnapshot } from '../core/log/producer-snapshot.ts'
 import { countExpired, type RetainedSegment } from '../core/log/retention.ts'
-import { DiskError } from '../io/disk.ts'
+import { expectDiskError } from '../io/disk.ts'
 import { batchHeaderBytes, readBaseOffset } from '../records/batch.ts'
 import type { LogAppender } from './log-appender.ts'
 import type { LogFlusher } from './log-flusher.ts'
@@ -38,7 +38,7 @@ export class LogTrimmer {
     try {
       await this.#state.changes.run(() => this.#applyRetention(wallMs))
     } catch (error) {
-      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      expectDiskError(error)
       if (this.#state.hasFiles) this.#state.directory.writeFailed(error)
     } finally {
       this.#isRetaining = false
@@ -317,7 +317,7 @@ export class LogTrimmer {
   }
 
   #cutFailed(error: unknown): void {
-    assert(error instanceof DiskError, 'a disk throws disk errors only')
+    expectDiskError(error)
     // What of the cut is on disk is not known.
     if (!this.#state.isAbandoned) this.#state.directory.fail(error)
   }

@@ -1,6 +1,6 @@
 import { assert } from '../base/assert.ts'
 import type { Clock } from '../io/clock.ts'
-import { DiskError } from '../io/disk.ts'
+import { type DiskError, expectDiskError } from '../io/disk.ts'
 import type { OpenFiles } from './open-files.ts'
 import type { Segment, SegmentMark } from './segment.ts'
 
@@ -151,7 +151,7 @@ export class LogWriter {
         this.#completed(write, error)
       })
     } catch (error) {
-      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      expectDiskError(error)
       // As if the disk had said so later: nobody expects a failure within the call that appended.
       this.#failure = error
       this.#turn.later(() => this.#completed(write, error))

@@ -1,5 +1,4 @@
-import { assert } from '../base/assert.ts'
-import { type Disk, DiskError, type DiskFile } from '../io/disk.ts'
+import { type Disk, DiskError, type DiskFile, expectDiskError } from '../io/disk.ts'
 
 /** Whoever owns a file that may be closed when it has not been used for long. */
 export interface FileUser {
@@ -65,7 +64,7 @@ export class OpenFiles {
     try {
       return this.#disk.open(path, how)
     } catch (error) {
-      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      expectDiskError(error)
       if (error.code !== 'tooManyOpenFiles') throw error
       this.#closeIdle(Math.ceil(this.#users.size / 4))
       return this.#disk.open(path, how)

@@ -1,5 +1,4 @@
-import { assert } from '../base/assert.ts'
-import { DiskError } from '../io/disk.ts'
+import { expectDiskError } from '../io/disk.ts'
 import type { LogDirectory } from './log-directory.ts'
 import type { ScrubCursor } from './log-scrub.ts'
 import type { SegmentedLog } from './segmented-log.ts'
@@ -43,7 +42,7 @@ export class Scrubber {
       if (next === undefined) this.#pass.shift()
       return bytes
     } catch (error) {
-      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      expectDiskError(error)
       this.#directory.readFailed(error)
       this.#cursor = undefined
       this.#pass.shift()

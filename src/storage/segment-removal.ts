@@ -1,6 +1,5 @@
-import { assert } from '../base/assert.ts'
 import { type SegmentFileKind, segmentFileName } from '../core/log/file-names.ts'
-import { DiskError } from '../io/disk.ts'
+import { expectDiskError } from '../io/disk.ts'
 import type { LogState } from './log-state.ts'
 import type { Segment } from './segment.ts'
 
@@ -45,7 +44,7 @@ async function unlink(state: LogState, names: ReadonlySet<string>): Promise<void
   try {
     for (const name of names) if (state.hasFiles) await context.disk.remove(`${home.path}/${name}`)
   } catch (error) {
-    assert(error instanceof DiskError, 'a disk throws disk errors only')
+    expectDiskError(error)
     directory.writeFailed(error)
   }
 }

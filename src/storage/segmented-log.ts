@@ -18,7 +18,7 @@ import type {
   ReserveRequest,
 } from '../core/log/partition-log.ts'
 import type { ProducerEntry } from '../core/log/producer-entry.ts'
-import { DiskError, type FileRange } from '../io/disk.ts'
+import { expectDiskError, type FileRange } from '../io/disk.ts'
 import type { CleanEnd } from './clean-ends.ts'
 import { LogCompaction } from './compaction/log-compaction.ts'
 import { LogAppender } from './log-appender.ts'
@@ -310,7 +310,7 @@ export class SegmentedLog implements PartitionLog<FileRange> {
       try {
         return await search()
       } catch (error) {
-        assert(error instanceof DiskError, 'a disk throws disk errors only')
+        expectDiskError(error)
         // A file was not found because compaction or retention has put an end to it: what holds now is searched.
         if (removals !== segments.removals && attempt < maxSearches) continue
         directory.readFailed(error)

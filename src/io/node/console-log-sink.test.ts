@@ -9,7 +9,13 @@ function linesOf(options: ConsoleLogOptions) {
 
 test('a person reads time, level, message and the fields, on one line', () => {
   const { lines, sink } = linesOf({})
-  sink.write('warn', 'the disk\nis full', { path: '/data/a b', freeBytes: 0, list: [1, 2], quote: 'a="b"' })
+  sink.write('warn', 'the disk\nis full', {
+    path: '/data/a b',
+    freeBytes: 0,
+    none: undefined,
+    list: [1, 2],
+    quote: 'a="b"',
+  })
   assert.equal(lines.length, 1)
   assert.match(
     lines[0] ?? '',

@@ -25,7 +25,8 @@ export function consoleLogSink(options: ConsoleLogOptions = {}): LogSink {
 type Fields = Readonly<Record<string, unknown>>
 
 function textLine(time: Date, level: LogLevel, message: string, fields: Fields): string {
-  const pairs = Object.entries(fields).map(([key, value]) => ` ${key}=${textValue(value)}`)
+  const known = Object.entries(fields).filter(([, value]) => value !== undefined)
+  const pairs = known.map(([key, value]) => ` ${key}=${textValue(value)}`)
   return `${time.toISOString()} ${level.toUpperCase().padEnd(5)} ${onOneLine(message)}${pairs.join('')}`
 }
 

@@ -1,7 +1,7 @@
 import { assert } from '../../base/assert.ts'
 import type { AbortedTransactionEntry } from '../../core/log/transaction-index.ts'
 import type { Compute } from '../../io/compute.ts'
-import { DiskError } from '../../io/disk.ts'
+import { DiskError, expectDiskError } from '../../io/disk.ts'
 import {
   encodeActiveProducers,
   type FailedJob,
@@ -290,7 +290,7 @@ export class CompactionPass {
       isTaken = swapped === undefined
       return swapped
     } catch (error) {
-      assert(error instanceof DiskError, 'a disk rejects with disk errors only')
+      expectDiskError(error)
       if (segments.some(segment => segment.isGone)) return 'again'
       if (error.code === 'noSpace') return { type: 'noRoom', neededBytes: bytesOf(segments) + spareBytes }
       throw error

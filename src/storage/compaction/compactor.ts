@@ -2,7 +2,7 @@ import { assert } from '../../base/assert.ts'
 import { byUrgency, type CompactionNeed } from '../../core/log/compaction.ts'
 import type { Clock, Timer } from '../../io/clock.ts'
 import type { Compute } from '../../io/compute.ts'
-import { DiskError } from '../../io/disk.ts'
+import { expectDiskError } from '../../io/disk.ts'
 import { OffsetMapMemory } from '../../records/compaction/offset-map-memory.ts'
 import type { SegmentedLog } from '../segmented-log.ts'
 import type { CompactionTools, FailedPass, PassStats } from './compaction-pass.ts'
@@ -213,7 +213,7 @@ export class Compactor {
     try {
       return await log.compaction.need(wallMs)
     } catch (error) {
-      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      expectDiskError(error)
       this.#failed(log, log.compaction.failed(error))
       return undefined
     }

@@ -1,7 +1,7 @@
 import { assert } from '../../base/assert.ts'
 import { type CompactedSegment, type CompactionNeed, compactionNeed, groupSegments } from '../../core/log/compaction.ts'
 import { parseSegmentFileName } from '../../core/log/file-names.ts'
-import { DiskError } from '../../io/disk.ts'
+import { DiskError, expectDiskError } from '../../io/disk.ts'
 import { batchHeaderBytes } from '../../records/batch.ts'
 import type { LogFlusher } from '../log-flusher.ts'
 import type { LogReader } from '../log-reader.ts'
@@ -108,7 +108,7 @@ export class LogCompaction implements RunningCompaction {
       if (this.#stopReason !== undefined) pass.stop(this.#stopReason)
       return this.#noteEnd(await pass.run())
     } catch (error) {
-      assert(error instanceof DiskError, 'a disk throws disk errors only')
+      expectDiskError(error)
       if (error.code === 'notFound' && removals !== segments.removals) return stopped('segments were removed')
       return this.failed(error)
     }

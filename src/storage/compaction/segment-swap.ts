@@ -1,6 +1,6 @@
 import { assert } from '../../base/assert.ts'
 import { segmentFileName } from '../../core/log/file-names.ts'
-import { DiskError } from '../../io/disk.ts'
+import { expectDiskError } from '../../io/disk.ts'
 import type { LogReader } from '../log-reader.ts'
 import type { LogState } from '../log-state.ts'
 import type { Segment } from '../segment.ts'
@@ -124,7 +124,7 @@ export class SegmentSwap {
         await act()
         return state.hasFiles
       } catch (error) {
-        assert(error instanceof DiskError, 'a disk throws disk errors only')
+        expectDiskError(error)
         state.failed(error)
         if (state.isClosed || state.isLeaving || !state.hasFiles) return false
       }
