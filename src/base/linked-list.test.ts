@@ -4,10 +4,9 @@ import { LinkedList } from './linked-list.ts'
 
 test('values come in the order in which they were added', () => {
   const list = new LinkedList<string>()
-  assert.ok(list.isEmpty)
+  assert.deepEqual([...list], [])
   for (const value of ['a', 'b', 'c']) list.add(value)
   assert.deepEqual([...list], ['a', 'b', 'c'])
-  assert.ok(!list.isEmpty)
 })
 
 test('the first, one between and the last can be removed, and the list goes on', () => {
@@ -19,7 +18,7 @@ test('the first, one between and the last can be removed, and the list goes on',
   list.remove(d)
   assert.deepEqual([...list], ['c'])
   list.remove(c)
-  assert.ok(list.isEmpty)
+  assert.deepEqual([...list], [])
   list.add('e')
   assert.deepEqual([...list], ['e'])
 })
@@ -46,7 +45,7 @@ test('the current value may be removed in the midst of a walk', () => {
     list.remove(links.get(value)!)
   }
   assert.deepEqual(seen, [1, 2, 3])
-  assert.ok(list.isEmpty)
+  assert.deepEqual([...list], [])
 })
 
 test('a removed link leads nowhere', () => {

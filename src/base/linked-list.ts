@@ -18,10 +18,6 @@ export class LinkedList<T> {
   #first: Link<T> | undefined
   #last: Link<T> | undefined
 
-  get isEmpty(): boolean {
-    return this.#first === undefined
-  }
-
   /** At the end. The link is what `remove` and `moveToEnd` want. */
   add(value: T): Link<T> {
     const link = new Link(value)
