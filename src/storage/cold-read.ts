@@ -10,6 +10,7 @@ import {
   truncated,
 } from '../records/batch.ts'
 import { placeAfter, problemOf } from './batch-scan.ts'
+import { DamageMemory, type KnownDamage } from './damage-memory.ts'
 import type { Segment } from './segment.ts'
 import { findBatchBehind } from './segment-scan.ts'
 import { type BatchPlace, storedLastOffset } from './stored-batch.ts'
@@ -41,6 +42,8 @@ export type ColdRead =
 
 /** How far behind the beginning of damage a read looks for a batch. What lies further away is found when it is scrubbed. */
 const maxPassedBytes = 4 * 1024 * 1024
+/** What it checks of bytes that look like batches meanwhile: records may be full of those. */
+const maxCheckedBytes = 64 * 1024 * 1024
 const noBytes = Buffer.alloc(0)
 
 /**
@@ -63,6 +66,14 @@ export async function readCold(cold: ColdRequest): Promise<ColdRead> {
   for (;;) {
     const end = segment.writtenBytes
     if (position >= end) return { type: 'beyond', checkedBytes }
+    const known = segment.damage?.find(position, place, segment.cuts)
+    if (known !== undefined) {
+      const next = await afterDamage(cold, known, place)
+      if (next === undefined) return { type: 'damaged', position, reason: known.reason, checkedBytes }
+      position = next
+      place = { ...place, from: segment.baseOffset, isAfterKnown: false }
+      continue
+    }
     const bytes = await file.read(position, Math.min(wanted, end - position))
     const walk = walkCold(bytes, place, request, { limitOffset, restBytes: end - position })
     segment.verified.add(position, position + walk.checked)
@@ -78,11 +89,17 @@ export async function readCold(cold: ColdRequest): Promise<ColdRead> {
       wanted = Math.max(coldReadBytes, walk.needed)
       continue
     }
-    const at = position + walk.checked
-    const next = await afterDamage(cold, at, place)
-    if (next === undefined) return { type: 'damaged', position: at, reason: problem, checkedBytes }
-    position = next
-    place = { ...place, from: segment.baseOffset, isAfterKnown: false }
+    position += walk.checked
+    segment.damage ??= new DamageMemory()
+    segment.damage.add({
+      position,
+      from: place.from,
+      isAfterKnown: place.isAfterKnown,
+      cuts: segment.cuts,
+      reason: problem,
+      behind: undefined,
+      searchedTo: position,
+    })
   }
 }
 
@@ -92,17 +109,22 @@ function findCut(walk: ColdWalk, readBytes: number, wantedBytes: number, restByt
 }
 
 /** The position of the first batch behind damage, unless the offset comes before it, or nobody knows of it. */
-async function afterDamage(
-  { segment, file, request }: ColdRequest,
-  at: number,
-  place: BatchPlace,
-): Promise<number | undefined> {
-  const end = segment.writtenBytes
-  const near = await findBatchBehind(file, at, { end, searchEnd: at + maxPassedBytes }, place)
-  const next = near?.position ?? segment.verified.nextBeginning(at)
-  if (next >= end) return undefined
-  const header = await file.read(next, batchHeaderBytes)
-  return header.length === batchHeaderBytes && readBaseOffset(header, 0) <= request.offset ? next : undefined
+async function afterDamage(cold: ColdRequest, known: KnownDamage, place: BatchPlace): Promise<number | undefined> {
+  const { segment, file, request } = cold
+  const { position: at, searchedTo } = known
+  let { behind } = known
+  const verified = segment.verified.nextBeginning(at)
+  const searchEnd = Math.min(at + maxPassedBytes, segment.writtenBytes)
+  // What was appended since the search is known to be good.
+  if (behind === undefined && searchedTo < Math.min(searchEnd, verified)) {
+    const { cuts, writtenBytes: end } = segment
+    behind = await findBatchBehind(file, at, { end, searchEnd, maxCheckedBytes }, place)
+    if (cuts === segment.cuts) segment.damage?.add({ ...known, behind, searchedTo: searchEnd })
+  }
+  if (behind !== undefined) return behind.baseOffset <= request.offset ? behind.position : undefined
+  if (verified >= segment.writtenBytes) return undefined
+  const header = await file.read(verified, batchHeaderBytes)
+  return header.length === batchHeaderBytes && readBaseOffset(header, 0) <= request.offset ? verified : undefined
 }
 
 /** What the bytes of a cold read hold. */

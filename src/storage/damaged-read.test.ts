@@ -96,3 +96,99 @@ describe('a damaged batch hides itself only, before it was ever scrubbed:', () =
       assert.equal(await answers(log), expected.join())
     }))
 })
+
+/** How many reads of the log's file the disk is asked for by each of some reads of the log, one after the other. */
+async function readsOf(host: Host, log: SegmentedLog, offsets: readonly number[]): Promise<number[]> {
+  const { faults } = host.node.disk
+  const decide = faults.decide
+  let reads = 0
+  faults.decide = (kind, file, random) => {
+    if (kind === 'read' && file.endsWith('.log')) reads++
+    return decide.call(faults, kind, file, random)
+  }
+  const counts: number[] = []
+  for (const offset of offsets) {
+    reads = 0
+    const read = await log.read({ offset, maxBytes: 1, minOneBatch: true, isolation: 'logEndOffset' })
+    assert.equal(read.type, 'refused')
+    counts.push(reads)
+  }
+  faults.decide = decide
+  return counts
+}
+
+const large = { config: { indexIntervalBytes: 1 << 24, maxMessageBytes: 1 << 23 } }
+
+describe('a consumer that asks again where it meets damage', () => {
+  for (const [what, valueBytes] of [
+    ['no batch lies near behind it', 6 << 20],
+    ['a batch does', 3 << 20],
+  ] as const) {
+    test(`costs no more reads of the file when ${what}`, () =>
+      onHost(large, async host => {
+        const log = await reopened(host, (bytes, at) => bytes.fill(0, at, at + 100), valueBytes)
+        const [first, ...again] = await readsOf(host, log, [damaged, damaged, damaged])
+        assert.ok(first > 3, `${first} reads`)
+        // One looks at what lies before the damage.
+        assert.deepEqual(again, [1, 1])
+        assert.equal(host.faults.damage.length, 1)
+      }))
+  }
+
+  test('nor when more is appended meanwhile, which is served', () =>
+    onHost(large, async host => {
+      const log = await reopened(host, bytes => bytes.fill(0, bytes.length - 300))
+      const lost = batches - 1
+      const [first] = await readsOf(host, log, [lost])
+      assert.ok(first > 0 && host.faults.damage.length === 1)
+      for (let count = 0; count < 3; count++) {
+        append(log)
+        await written(host, log)
+        const [again] = await readsOf(host, log, [lost])
+        assert.ok(again <= 2, `${again} reads`)
+      }
+      const bytes = await bytesOf(
+        log.read({ offset: batches, maxBytes: 1, minOneBatch: true, isolation: 'logEndOffset' }),
+      )
+      assert.equal(readBaseOffset(bytes, 0), batches)
+    }))
+
+  test('is served when the bytes are cut off and written anew', () =>
+    onHost({ config: { indexIntervalBytes: 1 << 20 } }, async host => {
+      const log = await reopened(host, (bytes, at) => {
+        bytes[at + 75]! ^= 1
+      })
+      await readsOf(host, log, [damaged])
+      await log.truncate({ endOffset: damaged })
+      for (let count = damaged; count < batches; count++) append(log, { valueBytes: 400 })
+      await written(host, log)
+      assert.equal(await answers(log), Array.from({ length: batches }, (_, offset) => offset).join())
+    }))
+})
+
+test('a search among bytes that look like batches ends soon, and lets others run meanwhile', { timeout: 8000 }, () =>
+  onHost(large, async host => {
+    const crafted = batchOf({ valueBytes: 1 << 20 })
+    const log = await reopened(
+      host,
+      (bytes, at) => {
+        // Headers of batches as large as the place allows, whose CRCs are wrong.
+        for (let position = at; position < at + (3 << 20); position += 61) {
+          crafted.copy(bytes, position, 0, 61)
+          bytes.writeBigInt64BE(BigInt(damaged), position)
+        }
+      },
+      4 << 20,
+    )
+    let turns = 0
+    let isOver = false
+    const count = async () => {
+      for (; !isOver; turns++) await host.io.clock.yieldTurn()
+    }
+    const counting = count()
+    await readsOf(host, log, [damaged])
+    isOver = true
+    await counting
+    assert.ok(turns > 5, `${turns} turns`)
+  }),
+)

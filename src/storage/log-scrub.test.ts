@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { segmentFileName } from '../core/log/file-names.ts'
 import { compacted, put, roll } from './compaction/compaction-fixture.test.ts'
 import { append, onHost, written } from './fixture.test.ts'
 import type { SegmentedLog } from './segmented-log.ts'
@@ -33,4 +34,21 @@ test('a scrub that stands behind where the log is cut takes nothing that is appe
     await written(host, log)
     await scrubOn(log, next)
     assert.deepEqual(host.faults.damage, [])
+  }))
+
+test('a scrub goes on with the next segment where no batch follows damage in one', () =>
+  onHost({ config: { segmentBytes: 400 } }, async host => {
+    const log = await host.openLog()
+    for (let index = 0; index < 30; index++) append(log)
+    await written(host, log)
+    const [first, second, third] = log.inspect().segments
+    assert.ok(first !== undefined && second !== undefined && third !== undefined)
+    const pathOf = (offset: number) => `${log.path}/${segmentFileName(offset, 'log')}`
+    for (const { baseOffset, sizeBytes } of [first, second])
+      assert.ok(host.node.disk.flip(pathOf(baseOffset), sizeBytes - 3, 1))
+    await scrubOn(log, (await log.scrub(undefined, 500)).next)
+    assert.deepEqual(
+      host.faults.damage.map(({ path }) => path),
+      [pathOf(first.baseOffset), pathOf(second.baseOffset)],
+    )
   }))

@@ -63,7 +63,7 @@ export async function scrub(state: LogState, cursor: ScrubCursor | undefined, ma
     segment.verified.remove(scan.position, damageEnd)
     const { position, problem: reason, place: after } = scan
     state.damageFound({ path: segment.filePath, position, length: damageEnd - position, offset: after.from, reason })
-    return { next: found && { segment, cuts, position: found.position, offset: undefined }, bytes }
+    return { next: found ? { segment, cuts, position: found.position, offset: undefined } : inNext, bytes }
   } finally {
     file.release()
   }

@@ -99,10 +99,14 @@ export async function scanFile(file: DiskFile, range: ScanRange, visit: BatchVis
   return damaged
 }
 
+/** Bytes that are checked in one turn by a search among what looks like batches. */
+const maxBytesInTurn = 8 * 1024 * 1024
+
 interface SearchRange {
   readonly end: number
   readonly searchEnd?: number
   readonly mayStandAlone?: boolean
+  readonly maxCheckedBytes?: number
 }
 
 export interface FoundBatch {
@@ -114,18 +118,23 @@ export interface FoundBatch {
  * The first valid batch behind bytes at `at` that are none; undefined when there is none up to `end`, or none that begins before
  * `searchEnd`. Records may hold batches of their own: where the bytes still say their length, the one after it goes before any
  * inside of it; otherwise it has to be followed by another, or by the end. With `mayStandAlone` one that is not is better than
- * none.
+ * none. The search is given up when what looks like batches comes to more than `maxCheckedBytes`.
  */
 export async function findBatchBehind(
   file: DiskFile,
   at: number,
-  { end, searchEnd = end, mayStandAlone = false }: SearchRange,
+  { end, searchEnd = end, mayStandAlone = false, maxCheckedBytes = Number.POSITIVE_INFINITY }: SearchRange,
   place: BatchPlace,
 ): Promise<FoundBatch | undefined> {
   const behind = await batchAfterLength(file, at, end, place)
   if (behind !== undefined) return behind
   let alone: FoundBatch | undefined
-  for await (const { position, size, baseOffset } of validBatches(file, at + 1, { end, searchEnd }, place)) {
+  for await (const { position, size, baseOffset } of validBatches(
+    file,
+    at + 1,
+    { end, searchEnd, maxCheckedBytes },
+    place,
+  )) {
     const next = position + size
     if (next === end || (await batchAt(file, next, end, place)) !== undefined) return { position, baseOffset }
     alone ??= { position, baseOffset }
@@ -171,17 +180,24 @@ export async function findNextBatch(
   end: number,
   place: BatchPlace,
 ): Promise<FoundBatch | undefined> {
-  for await (const found of validBatches(file, from, { end, searchEnd: end }, place)) return found
+  for await (const found of validBatches(
+    file,
+    from,
+    { end, searchEnd: end, maxCheckedBytes: Number.POSITIVE_INFINITY },
+    place,
+  ))
+    return found
   return undefined
 }
 
 async function* validBatches(
   file: DiskFile,
   from: number,
-  { end, searchEnd }: { readonly end: number; readonly searchEnd: number },
+  { end, searchEnd, maxCheckedBytes }: Required<Omit<SearchRange, 'mayStandAlone'>>,
   place: BatchPlace,
 ): AsyncGenerator<FoundBatch & { readonly size: number }, void, undefined> {
   let windowAt = from
+  let checkedBytes = 0
   while (end - windowAt >= batchHeaderBytes && windowAt < searchEnd) {
     const bytes = await file.read(windowAt, Math.min(scanWindowBytes, end - windowAt))
     if (bytes.length < batchHeaderBytes) return
@@ -189,7 +205,10 @@ async function* validBatches(
     for (let at = 0; at <= last && windowAt + at < searchEnd; at++) {
       if (!mayBegin(bytes, at, end - windowAt, place)) continue
       const size = batchSizeAt(bytes, at, end - windowAt)
-      const isWhole = at + size <= bytes.length
+      checkedBytes += size
+      if (checkedBytes > maxCheckedBytes) return
+      // A read from the file, needed or not, lets others run.
+      const isWhole = at + size <= bytes.length && checkedBytes % maxBytesInTurn >= size
       const batch = isWhole ? bytes : await file.read(windowAt + at, size)
       if (batch.length < size || !isCrcValid(batch, isWhole ? at : 0, size)) continue
       yield { position: windowAt + at, baseOffset: readBaseOffset(bytes, at), size }

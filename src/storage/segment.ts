@@ -7,6 +7,7 @@ import { TimeIndex } from '../core/log/time-index.ts'
 import type { AbortedTransactionEntry } from '../core/log/transaction-index.ts'
 import type { DiskFile } from '../io/disk.ts'
 import { readBatchSize } from '../records/batch.ts'
+import type { DamageMemory } from './damage-memory.ts'
 import { Intervals } from './intervals.ts'
 import type { FileUser } from './open-files.ts'
 import { type BatchPlace, storedLastOffset, storedMaxTimestamp } from './stored-batch.ts'
@@ -106,6 +107,8 @@ export class Segment implements FileUser, TouchedFile {
   indexes: SegmentIndexes | undefined = undefined
   /** Batches whose CRC this process has checked: these bytes may be sent as they lie in the file. */
   readonly verified = new Intervals()
+  /** Damage that reads have met; undefined until one does. */
+  damage: DamageMemory | undefined = undefined
   /** How often the file has been cut: a position from before may lie within a batch by now. */
   cuts = 0
   /** There is a `.txnindex` with something in it. */
