@@ -121,15 +121,32 @@ export class LogAppender {
     state.nextOffset = fromOffset
     this.#reader.forget(fromOffset)
     state.directory.writeFailed(error)
-    if (!state.directory.isOffline && segment.file !== undefined) this.#cut(segment, mark.sizeBytes)
+    if (segment.baseOffset > fromOffset) this.#takeBack(segment)
+    else if (!state.directory.isOffline && segment.file !== undefined) this.#cut(segment, mark.sizeBytes)
     state.listener.appendsFailed({ fromOffset, isOffline: state.directory.isOffline })
   }
 
-  /** A new segment waits for the writes to the one before it, so its file, if it has been made already, is empty. */
+  /**
+   * A segment that was to begin with a batch far behind the end of the log begins there no more: the one before it is the active
+   * one again. All that was written to that is complete.
+   */
+  #takeBack(segment: Segment): void {
+    const { segments, context } = this.#state
+    const before = segments.all[segments.indexOf(segment) - 1]
+    assert(before !== undefined, 'a segment that begins behind the end of the log follows another')
+    for (const dropped of segments.removeAfter(before)) this.#drop(dropped)
+    // It is opened for appends again; one that is not synced has stayed open for them.
+    if (!before.hasUnsyncedWrites) context.openFiles.close(before)
+    context.indexCache.forget(before)
+    before.unseal()
+  }
+
+  /** Of a segment that waited for the writes to the one before it nothing is written, its file may have been made already. */
   #drop(segment: Segment): void {
     if (!segment.isOnDisk) return
     const { context, directory } = this.#state
     context.openFiles.close(segment)
+    this.#state.nameChanges++
     try {
       context.disk.rename(segment.filePath, `${segment.filePath}.deleted`)
     } catch (error) {

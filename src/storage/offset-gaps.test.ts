@@ -236,6 +236,38 @@ test('offsets too far from the beginning of a segment begin another', () =>
     host.node.crash('kill')
   }))
 
+for (const fault of ['open', 'append'] as const) {
+  test(`a batch too far behind the end that cannot be written (${fault}) leaves the log as it was`, () =>
+    onHost({ config }, async host => {
+      const log = await open(host)
+      append(log)
+      await written(host, log)
+      const far = batchOf()
+      far.writeBigInt64BE(BigInt(3 * 2 ** 31), 0)
+      far.writeInt32BE(0, 12)
+      const pathEnd = `/${segmentFileName(3 * 2 ** 31, 'log')}`
+      host.node.disk.faults.failNext(fault, 'noSpace', { pathEnd })
+      assert.equal(log.appendAsFollower(far), undefined)
+      while (!host.faults.events.includes('full')) await host.io.clock.yieldTurn()
+      const whole = () => [log.nextOffset, log.logEndOffset, log.inspect().segments.map(one => one.baseOffset)]
+      assert.deepEqual(whole(), [1, 1, [0]])
+      while (!host.faults.events.includes('writable')) await host.world.sleep(100)
+      // It leads now, or its leader has other records.
+      assert.equal(append(log), 1)
+      await written(host, log)
+      assert.deepEqual(await offsetsOf(log), [0, 1])
+      assert.equal(log.appendAsFollower(far), undefined)
+      await written(host, log)
+      for (const ending of ['kill', 'clean'] as const) {
+        assert.deepEqual(await offsetsOf(host.log()), [0, 1, 3 * 2 ** 31])
+        if (ending === 'clean') await host.close()
+        else host.node.crash('kill')
+        await open(host)
+        assert.deepEqual(host.faults.damage, [])
+      }
+    }))
+}
+
 /** Twelve batches of one record in one segment of a log that has no gaps. */
 async function twelve(host: Host, valueBytes = 10): Promise<SegmentedLog> {
   const log = await open(host)
