@@ -499,3 +499,26 @@ test('nothing is done to the files of directories that have been given up', asyn
     })
   }
 })
+
+test('nor to those of the metadata log, whose checkpoint was being written', async () => {
+  for (let seed = 0; seed < 24; seed++) {
+    await onHost({ seed }, async host => {
+      await host.open()
+      const { log, giveUp } = await openMetadataLog(host.context, host.directories.directories[0]!, defaultLogConfig)
+      tryAppend(log, batchOf(), { origin: 'raftLeader', leaderEpoch: 2 })
+      await written(host, log)
+      await log.flush()
+      // Now and then it is saved.
+      await host.world.sleep(9998 + (seed % 6))
+      await giveUp()
+      await host.directories.giveUp()
+      const done: string[] = []
+      host.node.disk.faults.decide = (operation, path) => {
+        done.push(`${operation} ${path}`)
+        return undefined
+      }
+      await host.world.sleep(30_000)
+      assert.deepEqual(done, [], `seed ${seed}`)
+    })
+  }
+})

@@ -23,6 +23,8 @@ export interface MetadataLog {
   readonly damage: readonly Damage[]
   /** Nothing is appended or read any more. Rejects with `DiskError`. */
   close(): Promise<void>
+  /** The same, and nothing is written either. Resolves when nothing is under way any more. */
+  giveUp(): Promise<void>
 }
 
 /**
@@ -71,7 +73,12 @@ export async function openMetadataLog(
       throw error
     })
   }
-  return { log, damage, close }
+  const giveUp = async () => {
+    log.abandon()
+    await log.whenAbandoned()
+    await holder.whenIdle()
+  }
+  return { log, damage, close, giveUp }
 }
 
 interface MetadataOffsets {
@@ -149,9 +156,13 @@ class MetadataDirectory implements DirectoryOfLog {
     return this.#offsets.run()
   }
 
+  whenIdle(): Promise<void> {
+    return this.#offsets.whenIdle()
+  }
+
   saveNowAndThen(): void {
     this.after(saveIntervalMs, async () => {
-      if (this.isOffline) return
+      if (this.isOffline || this.log?.isOffline === true) return
       await this.saveRecoveryPoints().catch(error => this.writeFailed(error))
       this.saveNowAndThen()
     })

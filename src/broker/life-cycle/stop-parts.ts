@@ -46,8 +46,7 @@ async function closeLogs(parts: BrokerParts): Promise<string[]> {
 /** Nothing more is written. */
 async function giveUpLogs(parts: BrokerParts): Promise<string[]> {
   const { metadataLog, logs } = parts
-  metadataLog?.log.abandon()
-  await metadataLog?.log.whenAbandoned()
+  await metadataLog?.giveUp()
   if (logs === undefined) releaseClaims(parts)
   else await logs.giveUp()
   return []
