@@ -85,7 +85,11 @@ export class LogState {
   cleanedOffset: number | undefined
   /** Set while the log is compacted. */
   compaction: RunningCompaction | undefined = undefined
-  /** Changes of the list of segments that take more than a turn: compaction's swaps, retention and cuts. */
+  /**
+   * Changes of the list of segments that take more than a turn: compaction's swaps, retention and cuts. That a segment ends and
+   * another begins takes one turn, and goes beside swaps and retention, which leave the active segment alone; nothing is appended
+   * to a log that is being cut.
+   */
   readonly changes = new Exclusive()
   /** How often the names of the log's files have changed, and how many of these changes are synced. */
   nameChanges: number

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { SeededRandom } from '../../simulator/io/seeded-random.ts'
-import { Host, onHost, topicId } from '../fixture.test.ts'
+import { Host, onHost, topicId, written } from '../fixture.test.ts'
 import type { SegmentedLog } from '../segmented-log.ts'
 import {
   compact,
@@ -12,6 +12,7 @@ import {
   put,
   roll,
   type StoredPair,
+  textOf,
 } from './compaction-fixture.test.ts'
 import type { PassResult } from './compaction-pass.ts'
 
@@ -297,3 +298,37 @@ test('a disk without room for a new segment is not filled, and the pass comes th
     model.check(await pairsOf(log), log, 'after')
     assert.equal((await pairsOf(log)).length, 1)
   }))
+
+test('a segment that is overdue for compaction does not end while its log is being cut', async () => {
+  for (let seed = 0; seed < 60; seed++) {
+    await onHost({ seed, config: { isCompacted: true, isDeleted: false, maxCompactionLagMs: 1000 } }, async host => {
+      const log = await host.openLog()
+      for (let index = 0; index < 20; index++) put(log, [[`key-${index}`, 'value']], 1000 + index)
+      await written(host, log)
+      log.moveHighWatermark(log.logEndOffset)
+      const { wallMs } = host.io.clock.now()
+      const cut = log.truncate({ endOffset: 10 })
+      for (let turn = seed % 30; turn > 0; turn--) await host.io.clock.yieldTurn()
+      await log.compaction.need(wallMs)
+      await cut
+      assert.deepEqual(host.faults.events, [], `seed ${seed}`)
+      assert.equal(log.logEndOffset, 10)
+      log.moveHighWatermark(10)
+      // Once it is over, it ends.
+      await log.compaction.need(wallMs)
+      assert.deepEqual(
+        log.inspect().segments.map(({ baseOffset }) => baseOffset),
+        [0, 10],
+        `seed ${seed}`,
+      )
+      put(log, [['key', 'value']], 5000)
+      await written(host, log)
+      const expected = await textOf(log)
+      assert.equal(expected.length, 11)
+      host.node.crash('kill')
+      await host.open({ bootId: 'boot' })
+      assert.deepEqual(await textOf(host.log()), expected)
+      assert.deepEqual(host.faults.damage, [])
+    })
+  }
+})

@@ -155,9 +155,13 @@ export class LogCompaction implements RunningCompaction {
     return stopped(error.message)
   }
 
-  /** `max.compaction.lag.ms` also counts where nothing is appended any more: the active segment ends. */
+  /**
+   * `max.compaction.lag.ms` also counts where nothing is appended any more: the active segment ends. Not while the log is being cut:
+   * who cuts counts on it that nothing is appended, and has the active segment open for that. It is looked at again soon.
+   */
   #rollOverdue(wallMs: number): void {
-    const { segments, config, isUsable } = this.#state
+    const { segments, config, isUsable, changes } = this.#state
+    if (!changes.isIdle) return
     const firstMs = firstTimestampMs(segments.active)
     if (isUsable && firstMs !== undefined && wallMs - firstMs > config.maxCompactionLagMs) this.#roll()
   }
