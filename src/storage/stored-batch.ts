@@ -117,7 +117,28 @@ export function isOffsetContradicted(
   const hasRoom = readBaseOffset(bytes, next) > place.from + readLastOffsetDelta(bytes, at)
   if (!isBack || !hasRoom || isLegacy(bytes, next)) return false
   if (next + nextSize > bytes.length) return size + nextSize
-  return isCrcValid(bytes, next, nextSize)
+  if (!isCrcValid(bytes, next, nextSize)) return false
+  const isShrunk = hasNextShrunk(bytes, at, { next, nextSize, restBytes }, place)
+  return typeof isShrunk === 'number' ? isShrunk : !isShrunk
+}
+
+/**
+ * Whether it is the next batch whose offset is wrong: it has shrunk, into a gap before the one at `at`. It is when it fits exactly
+ * between that and the one behind it, and the one at `at` would not fit exactly before it.
+ */
+function hasNextShrunk(
+  bytes: Buffer,
+  at: number,
+  { next, nextSize, restBytes }: { next: number; nextSize: number; restBytes: number },
+  { from }: BatchPlace,
+): boolean | number {
+  if (from + readLastOffsetDelta(bytes, at) + 1 === readBaseOffset(bytes, next)) return false
+  const third = next + nextSize
+  const needed = third - at + batchHeaderBytes
+  if (needed > restBytes) return false
+  if (third + batchHeaderBytes > bytes.length) return needed
+  if (batchSizeAt(bytes, third) === corrupt || isLegacy(bytes, third)) return false
+  return readBaseOffset(bytes, third) === readLastOffset(bytes, at) + readLastOffsetDelta(bytes, next) + 2
 }
 
 /** What is wrong with a batch whose offset is contradicted by the one at `next`. */
