@@ -4,27 +4,16 @@ import { createClient, MillraceError } from '../../src/client/index.ts'
 import { SeededRandom } from '../../src/records/seeded-random.ts'
 import { startBroker } from '../../src/testing/index.ts'
 import { freePorts } from '../compatibility/free-port.ts'
+import { fuzzSeeds, runsFixedSeeds } from './fuzz-seeds.ts'
 import { HostileProxy } from './hostile-proxy.ts'
 
-/** As in fuzz.test.ts: FUZZ_SECONDS goes on with fresh seeds, FUZZ_SEED runs one alone. */
+/** See fuzz-seeds.ts for how to run others. */
 const cases = 12
-const seconds = Number(process.env.FUZZ_SECONDS ?? 0)
-const oneSeed = process.env.FUZZ_SEED
 const timeouts = { requestTimeoutMs: 300, apiTimeoutMs: 1500, retryBackoffMs: 5, retryBackoffMaxMs: 20 }
 const backoff = { reconnectBackoffMs: 5, reconnectBackoffMaxMs: 20 }
 /** Shorter than patience: a broker may say that it is not to be asked anything for days, and is obeyed. */
 const delivery = { deliveryTimeoutMs: 3000, maxBlockMs: 1500, requestTimeoutMs: 300 }
 const patienceMs = 20_000
-
-function* seeds(): Generator<number> {
-  if (oneSeed !== undefined) {
-    yield Number(oneSeed)
-    return
-  }
-  const end = performance.now() + 1000 * seconds
-  for (let seed = 1; seed <= cases; seed++) yield seed
-  while (performance.now() < end) yield Math.floor(2 ** 20 + Math.random() * 2 ** 31)
-}
 
 test('whatever a broker answers, our client says what is wrong or gets over it, and works again with a broker that is well', async () => {
   const [port] = await freePorts(1)
@@ -34,7 +23,7 @@ test('whatever a broker answers, our client says what is wrong or gets over it, 
   })
   await using proxy = await HostileProxy.start({ port, brokerPort: broker.port })
   let refused = 0
-  for (const seed of seeds()) {
+  for (const seed of fuzzSeeds(cases)) {
     const client = createClient({ bootstrapServers: `127.0.0.1:${port}`, ...timeouts, ...backoff })
     proxy.random = new SeededRandom(seed)
     for (const outcome of await Promise.allSettled(
@@ -49,8 +38,8 @@ test('whatever a broker answers, our client says what is wrong or gets over it, 
     await works(client, `seed ${seed}`)
     await inTime(client.close(), `${seed}, close`)
   }
-  assert.ok(proxy.damagedCount > 3 * cases || oneSeed !== undefined, `${proxy.damagedCount} answers were damaged`)
-  assert.ok(refused > 0 || oneSeed !== undefined, 'some of it was told')
+  assert.ok(proxy.damagedCount > 3 * cases || !runsFixedSeeds, `${proxy.damagedCount} answers were damaged`)
+  assert.ok(refused > 0 || !runsFixedSeeds, 'some of it was told')
 })
 
 function work(client: ReturnType<typeof createClient>, seed: number): Promise<unknown>[] {

@@ -12,18 +12,14 @@ import { fuzzBatch } from '../../src/records/fuzz.ts'
 import { SeededRandom } from '../../src/records/seeded-random.ts'
 import { startBroker, type TestBroker } from '../../src/testing/index.ts'
 import { api } from './api.ts'
+import { fuzzSeeds } from './fuzz-seeds.ts'
 import { LogLines } from './log-lines.ts'
 import { RawClient } from './raw-client.ts'
 import { append, createTopic, fetch, type Place, produce, recordsOf } from './requests.ts'
 import { SteadyProducer } from './steady-producer.ts'
 
-/**
- * A fixed number of cases from fixed seeds. FUZZ_SECONDS=600 goes on with fresh ones for so long; what fails prints its
- * seed, and FUZZ_SEED runs that one alone.
- */
+/** See fuzz-seeds.ts for how to run others. */
 const cases = 600
-const seconds = Number(process.env.FUZZ_SECONDS ?? 0)
-const oneSeed = process.env.FUZZ_SEED
 
 /** No frame names it, not even when the client id in its header is read as something else. */
 const steadyTopic = 'left-alone'
@@ -42,20 +38,10 @@ before(async () => {
 
 after(() => broker.close())
 
-function* seeds(): Generator<number> {
-  if (oneSeed !== undefined) {
-    yield Number(oneSeed)
-    return
-  }
-  const end = performance.now() + 1000 * seconds
-  for (let seed = 1; seed <= cases; seed++) yield seed
-  while (performance.now() < end) yield Math.floor(2 ** 20 + Math.random() * 2 ** 31)
-}
-
 test('every frame, however damaged, is answered or ends its connection, and no handler fails', async () => {
   using steady = await RawClient.connect({ port: broker.port })
   const producer = new SteadyProducer(steady, { topic: steadyTopic })
-  for (const seed of seeds()) {
+  for (const seed of fuzzSeeds(cases)) {
     const random = new SeededRandom(seed)
     const apiKeys = random.below(10) === 0 ? undefined : served
     const frame = randomRequestFrame(random, apiKeys)
@@ -94,7 +80,7 @@ test('every batch, however damaged, is stored so that it can be read, or is refu
   using client = await RawClient.connect({ port: broker.port })
   const place: Place = await createTopic(client, 'batches')
   let end = 0
-  for (const seed of seeds()) {
+  for (const seed of fuzzSeeds(cases)) {
     const random = new SeededRandom(seed)
     const { bytes, changes } = fuzzBatch(random, Date.now())
     const about = `seed ${seed}: ${changes.join(', ')}`
