@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict'
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readdirSync, writeSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { createClient } from '../../src/client/index.ts'
-import { ApiKey } from '../../src/protocol/apis.ts'
 import { startBroker } from '../../src/testing/start-broker.ts'
 import type { TestBroker } from '../../src/testing/test-broker.ts'
-
-const launcher = resolve(import.meta.dirname, '../../scripts/run.cjs')
-const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
+import { freePorts } from '../compatibility/free-port.ts'
+import { type Ended, millrace as runMillrace, startMillrace } from './run-millrace.ts'
 
 let broker: TestBroker
 before(async () => {
@@ -22,35 +19,15 @@ before(async () => {
 })
 after(() => broker.close())
 
-interface Ended {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-}
-
-function start(args: readonly string[], bootstrap = broker.bootstrapServers): ChildProcessWithoutNullStreams {
-  const env = { ...process.env, MILLRACE_BOOTSTRAP: bootstrap, NO_COLOR: '1' }
-  return spawn(process.execPath, [launcher, main, ...args], { env })
+function start(args: readonly string[]): ChildProcessWithoutNullStreams {
+  return startMillrace(args, broker.bootstrapServers)
 }
 
 async function millrace(
   args: readonly string[],
   { input = '', bootstrap = broker.bootstrapServers } = {},
 ): Promise<Ended> {
-  const child = start(args, bootstrap)
-  child.stdin.end(input)
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
-  return { code, stdout, stderr }
-}
-
-/** A port that nobody listened on a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
+  return await runMillrace(args, { input, bootstrap })
 }
 
 /** What a command that must succeed printed as JSON. */
@@ -85,44 +62,6 @@ test('topics are created, listed, described, altered and deleted', async () => {
   const gone = await millrace(['topic', 'describe', 'life'])
   assert.equal(gone.code, 1)
   assert.match(gone.stderr, /^topic life: UNKNOWN_TOPIC_OR_PARTITION.*\n$/)
-})
-
-test('null is a tombstone unless it is said to be a text', async () => {
-  const produce = async (input: string, ...flags: string[]) => {
-    const { code, stderr } = await millrace(['produce', 'lines', ...flags], { input })
-    assert.equal(code, 0, stderr)
-  }
-  await produce('', '--key', 'a', '--value', 'null')
-  await produce('', '--key', 'b', '--value', 'null', '--literal-null')
-  await produce('', '--key', 'c', '--tombstone', '-H', 'source=shop')
-  await produce('d:null\ne:\nf\n', '-K', ':')
-  await produce('null\nnull\n', '--literal-null')
-  assert.deepEqual(
-    (await recordsOf('lines')).map(({ key, payload, headers }) => [key, payload, headers]),
-    [
-      ['a', null, []],
-      ['b', 'null', []],
-      ['c', null, ['source', 'shop']],
-      ['d', null, []],
-      ['e', '', []],
-      [null, 'f', []],
-      [null, 'null', []],
-      [null, 'null', []],
-    ],
-  )
-})
-
-test('what consume prints as JSON, produce sends again as it was', async () => {
-  await millrace(['produce', 'orders', '-K', ':', '-H', 'source=shop', '-z', 'zstd'], {
-    input: 'k1:v1\nk2:v2\nk3:null\n',
-  })
-  const lines = await millrace(['consume', 'orders', '--from-beginning', '--exit', '--json'])
-  await millrace(['topic', 'create', 'copy', '--partitions', '1'])
-  const sent = await millrace(['produce', 'copy', '--from-json'], { input: lines.stdout })
-  assert.deepEqual(sent, { code: 0, stdout: '', stderr: '3 records sent to copy.\n' })
-  const essence = (records: Record<string, unknown>[]) =>
-    records.map(({ ts, key, payload, headers }) => JSON.stringify({ ts, key, payload, headers })).sort()
-  assert.deepEqual(essence(await recordsOf('copy')), essence(await recordsOf('orders')))
 })
 
 test('an offset that retention has taken away is passed over', async () => {
@@ -209,6 +148,10 @@ const wrongCalls: readonly [args: readonly string[], said: RegExp][] = [
   [['produce', 'orders', '-z', 'rar'], /^-z rar: none, gzip, snappy, lz4 or zstd is/],
   [['produce', 'orders', '--header', 'x'], /^--header x: KEY=VALUE is/],
   [['produce', 'orders', '-K', ''], /^-K "": a text between key and value is/],
+  [
+    ['produce', 'orders', '-K', ':', '-k', 'x'],
+    /'-K, --key-separator <text>' cannot be used with option '-k, --key <text>'/,
+  ],
   [['produce', 'orders', '--tombstone', '--value', 'x'], /'--tombstone' cannot be used with option '--value <text>'/],
   [['group', 'reset-offsets', 'g'], /^say one of --to-earliest/],
   [['group', 'reset-offsets', 'g', '--shift-by', ''], /^--shift-by "": a whole number, such as 10 or -10, is/],
@@ -278,51 +221,10 @@ test('what is not there is told at once', async () => {
   assert.ok(performance.now() - began < 9000, 'no time is waited out')
 })
 
-test('--timeout bounds a send', async () => {
-  await using deaf = await brokerThatAnswersNoProduce()
-  const began = performance.now()
-  const { code, stdout, stderr } = await millrace(['produce', 'two', '--value', 'x', '--timeout', '1'], {
-    bootstrap: deaf.bootstrapServers,
-  })
-  assert.deepEqual({ code, stdout }, { code: 1, stdout: '' })
-  assert.match(stderr, /^1 record for two-0 was not acknowledged within 1000 ms[:\n]/)
-  assert.ok(performance.now() - began < 9000)
-})
-
-/** Clients are told of a proxy's address alone, and it keeps Produce requests back. */
-async function brokerThatAnswersNoProduce(): Promise<AsyncDisposable & { readonly bootstrapServers: string }> {
-  const port = await freePort()
-  const proxy = createServer(client => {
-    const server = connect(port, '127.0.0.1')
-    for (const socket of [client, server]) socket.on('error', () => {})
-    client.on('data', (chunk: Buffer) => chunk.readInt16BE(4) !== ApiKey.produce && server.write(chunk))
-    client.on('close', () => server.destroy())
-    server.pipe(client)
-  }).listen(0, '127.0.0.1')
-  await once(proxy, 'listening')
-  const bootstrapServers = `127.0.0.1:${(proxy.address() as { port: number }).port}`
-  const overrides = {
-    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${await freePort()}`,
-    'advertised.listeners': `PLAINTEXT://${bootstrapServers}`,
-  }
-  const own = await startBroker({ topics: { two: 1 }, overrides })
-  return {
-    bootstrapServers,
-    [Symbol.asyncDispose]: async () => {
-      proxy.close()
-      await own.close()
-    },
-  }
-}
-
-test('lines that are no records stop produce', async () => {
-  const { code, stderr } = await millrace(['produce', 'orders', '--from-json'], { input: 'not json\n' })
-  assert.deepEqual({ code, stderr }, { code: 1, stderr: 'this line is no JSON: not json\n' })
-})
-
 test('a broker that is not there is told in one line within seconds', async () => {
   const began = performance.now()
-  const bootstrap = `127.0.0.1:${await freePort()}`
+  const [port] = await freePorts(1)
+  const bootstrap = `127.0.0.1:${port}`
   const ended = await Promise.all(
     [
       ['topic', 'list'],

@@ -228,11 +228,14 @@ function show(
     if (count >= limit || record.offset >= end) break
     count++
     next = record.offset + 1
+    // As they are: bytes need not be text.
+    const value = [record.value ?? nullText, newline]
     if (flags.json) printLine(envelopeOf(batch.topic, batch.partition, record))
-    else {
-      const value = record.value?.toString('utf8') ?? 'null'
-      process.stdout.write(flags.printKey ? `${record.key?.toString('utf8') ?? 'null'}\t${value}\n` : `${value}\n`)
-    }
+    else process.stdout.write(Buffer.concat(flags.printKey ? [record.key ?? nullText, tab, ...value] : value))
   }
   return { count, next }
 }
+
+const nullText = Buffer.from('null')
+const tab = Buffer.from('\t')
+const newline = Buffer.from('\n')

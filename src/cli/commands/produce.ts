@@ -1,11 +1,13 @@
-import { createInterface } from 'node:readline'
 import { type Command, Option } from 'commander'
 import { countOf } from '../../base/count-of.ts'
-import type { Compression, Producer, ProducerRecord } from '../../client/index.ts'
-import { addConnectFlags, asFailure, type ConnectFlags, withClient } from '../connect.ts'
+import type { Compression, Producer, ProducerRecord, RecordMetadata } from '../../client/index.ts'
+import { addConnectFlags, type ConnectFlags, withClient } from '../connect.ts'
+import { maxLineBytes } from '../line-splitter.ts'
 import { maxInt32, Needed, oneOf, type Parse, repeated, valued, wholeNumber } from '../option-values.ts'
-import { printLine } from '../output.ts'
-import { recordOfEnvelope } from '../record-json.ts'
+import { CommandFailure, printLine } from '../output.ts'
+import { NotARecord, recordOfEnvelope } from '../record-json.ts'
+import { sendLines } from '../send-lines.ts'
+import { onStopSignal } from '../stop-signals.ts'
 
 interface Header {
   readonly key: string
@@ -26,7 +28,9 @@ interface ProduceFlags extends ConnectFlags {
 }
 
 const help = `
-One line of standard input is one record, unless --value or --tombstone is given.
+One line of standard input is one record, unless --value or --tombstone is given. It is sent when it has arrived, as the bytes
+that it is. A line that cannot be sent (with -K one without the separator) ends the command with its number; those before
+it are sent.
 --value null, and a line or value after -K that is just null, is a tombstone (it deletes the key on a compacted topic);
 with --literal-null it is the text.
 
@@ -42,9 +46,7 @@ export function addProduce(program: Command): void {
     .addOption(new Option('--tombstone', 'one record without a value').conflicts('value'))
     .option('--literal-null', 'the text null is a text')
     .option('-k, --key <text>', 'the key of every record')
-    .addOption(
-      valued('-K, --key-separator <text>', 'lines are KEY, this, VALUE', separator).conflicts(['value', 'tombstone']),
-    )
+    .addOption(valued('-K, --key-separator <text>', 'lines are KEY, this, VALUE', separator).conflicts(keyOrValue))
     .addOption(repeated('-H, --header <key=value>', 'a header of every record', header))
     .addOption(valued('-p, --partition <n>', 'the partition of every record', wholeNumber(0, maxInt32)))
     .addOption(valued('-z, --compression <codec>', codecs.join(', '), oneOf(...codecs)).default('none'))
@@ -58,6 +60,8 @@ export function addProduce(program: Command): void {
     .addHelpText('after', help)
     .action(run)
 }
+
+const keyOrValue = ['key', 'value', 'tombstone']
 
 const codecs = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const
 
@@ -78,64 +82,75 @@ async function run(topic: string, flags: ProduceFlags): Promise<void> {
       compression: flags.compression,
       maxBlockMs: timeoutMs,
       deliveryTimeoutMs: timeoutMs,
+      // How large a record may be is for the topic to say.
+      maxRequestBytes: maxLineBytes,
     })
-    let sent = 0
+    let count = 0
     try {
-      if (flags.value !== undefined || flags.tombstone)
-        sent = await sendAll(producer, [make.one(flags.value ?? null)], flags)
-      else sent = await sendLines(producer, make, flags)
+      if (flags.value !== undefined || flags.tombstone) {
+        const sent = await producer.send(make.one(flags.value ?? null))
+        count = 1
+        show(sent, flags)
+      } else count = await sendInput(producer, make, flags)
     } finally {
       await producer.close({ timeoutMs })
     }
-    if (!flags.json) process.stderr.write(`${countOf(sent, 'record')} sent to ${topic}.\n`)
+    if (!flags.json) process.stderr.write(`${countOf(count, 'record')} sent to ${topic}.\n`)
   })
+}
+
+async function sendInput(producer: Producer, make: RecordMaker, flags: ProduceFlags): Promise<number> {
+  const stopping = new AbortController()
+  onStopSignal(() => stopping.abort())
+  const count = await sendLines({
+    input: process.stdin,
+    producer,
+    recordOf: make.line,
+    sent: record => show(record, flags),
+    stopping: stopping.signal,
+  })
+  // Whoever types the lines ends them so; a file is cut short by it.
+  if (stopping.signal.aborted && !process.stdin.isTTY)
+    throw new CommandFailure(`stopped: ${countOf(count, 'record')} sent, the input is not at its end`)
+  return count
+}
+
+function show({ topic, partition, offset, timestamp }: RecordMetadata, flags: ProduceFlags): void {
+  if (flags.json) printLine({ topic, partition, offset, timestamp })
 }
 
 interface RecordMaker {
   /** `value` as given by --value; null for --tombstone. */
   one(value: string | null): ProducerRecord
-  line(line: string): ProducerRecord
+  line(line: Buffer): ProducerRecord | NotARecord
 }
 
 function recordMaker(topic: string, flags: ProduceFlags): RecordMaker {
-  const { header: headers = [], partition } = flags
+  const { header: headers = [], partition, keySeparator } = flags
   const common = { topic, headers, partition }
-  const asValue = (text: string | null) => (text === 'null' && !flags.literalNull ? null : text)
+  const separator = keySeparator === undefined ? undefined : Buffer.from(keySeparator)
   return {
-    one: value => ({ ...common, key: flags.key, value: asValue(value) }),
+    one: value => ({ ...common, key: flags.key, value: value === 'null' && !flags.literalNull ? null : value }),
     line: line => {
-      if (flags.fromJson) return { ...recordOfEnvelope(line), topic, partition }
-      const { keySeparator } = flags
-      const at = keySeparator === undefined ? -1 : line.indexOf(keySeparator)
-      if (keySeparator === undefined || at < 0) return { ...common, key: flags.key, value: asValue(line) }
-      return { ...common, key: line.slice(0, at), value: asValue(line.slice(at + keySeparator.length)) }
+      const valueFrom = (start: number) => {
+        const value = line.subarray(start)
+        return value.equals(nullText) && !flags.literalNull ? null : value
+      }
+      if (flags.fromJson) {
+        const record = recordOfEnvelope(line.toString('utf8'))
+        return record instanceof NotARecord ? record : { ...record, topic, partition }
+      }
+      if (separator === undefined) return { ...common, key: flags.key, value: valueFrom(0) }
+      const at = line.indexOf(separator)
+      if (at < 0) return new NotARecord(`there is no separator ${JSON.stringify(keySeparator)} in it: ${shown(line)}`)
+      return { ...common, key: line.subarray(0, at), value: valueFrom(at + separator.length) }
     },
   }
 }
 
-const linesAtOnce = 1000
+const nullText = Buffer.from('null')
 
-async function sendLines(producer: Producer, make: RecordMaker, flags: ProduceFlags): Promise<number> {
-  let sent = 0
-  let batch: ProducerRecord[] = []
-  for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
-    batch.push(make.line(line))
-    // On a terminal every line leaves at once; from a file many do.
-    if (batch.length < linesAtOnce && !process.stdin.isTTY) continue
-    sent += await sendAll(producer, batch, flags)
-    batch = []
-  }
-  return sent + (await sendAll(producer, batch, flags))
-}
-
-async function sendAll(producer: Producer, records: readonly ProducerRecord[], flags: ProduceFlags): Promise<number> {
-  if (records.length === 0) return 0
-  try {
-    for (const { topic, partition, offset, timestamp } of await producer.sendMany(records)) {
-      if (flags.json) printLine({ topic, partition, offset, timestamp })
-    }
-    return records.length
-  } catch (error) {
-    throw asFailure(error)
-  }
+function shown(line: Buffer): string {
+  const text = line.toString('utf8', 0, 100)
+  return JSON.stringify(line.length > 100 ? `${text}…` : text)
 }

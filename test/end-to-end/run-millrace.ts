@@ -1,0 +1,37 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+
+const launcher = resolve(import.meta.dirname, '../../scripts/run.cjs')
+const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
+
+export interface Ended {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** The command of the checkout, with its streams for the test to read and write. */
+export function startMillrace(args: readonly string[], bootstrap: string): ChildProcessWithoutNullStreams {
+  const env = { ...process.env, MILLRACE_BOOTSTRAP: bootstrap, NO_COLOR: '1' }
+  return spawn(process.execPath, [launcher, main, ...args], { env })
+}
+
+/** What the child prints from now on, and how it ends. */
+export async function endOf(child: ChildProcessWithoutNullStreams): Promise<Ended> {
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+  return { code, stdout, stderr }
+}
+
+/** Runs the command to its end. */
+export async function millrace(
+  args: readonly string[],
+  { input = '', bootstrap }: { readonly input?: string | Buffer; readonly bootstrap: string },
+): Promise<Ended> {
+  const child = startMillrace(args, bootstrap)
+  // One that has ended already reads no more.
+  child.stdin.on('error', () => {})
+  child.stdin.end(input)
+  return await endOf(child)
+}
