@@ -8,7 +8,11 @@ const [neededMajor, neededMinor] = isTest ? [24, 0] : [22, 15]
 if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
   const what = isTest ? "Millrace's tests need" : 'Millrace needs'
   const needed = `${what} Node ${neededMajor}.${neededMinor} or later`
-  console.error(`${needed}; this is ${process.versions.node} (${process.execPath}).`)
+  // npm puts the Node that it has brought along before the machine's.
+  const way = process.env.npm_lifecycle_event
+    ? '`npm ci` brings one along where there is a build of it (Linux with glibc, x64 or arm64).'
+    : 'After `npm ci` the npm scripts run on one that it brings: `npm start`, `npm test`, `npm run -s millrace -- --help`.'
+  console.error(`${needed}; this is ${process.versions.node} (${process.execPath}). ${way}`)
   process.exit(1)
 }
 
