@@ -23,7 +23,7 @@ Settings have Kafka 4.4's names, defaults and bounds. A value comes from the fir
 4. the file of \`--config\` (\`server.properties\`)
 5. the default
 
-An unknown name is warned about and ignored. A value that is not allowed ends the start with file, line, name, what was
+An unknown name is warned about, with the one that was probably meant, and ignored. A value that is not allowed ends the start with file, line, name, what was
 given and what is allowed. Settings marked *cluster* or *broker* can be changed while the broker runs, for all brokers or
 for one: \`millrace config set --broker 1 log.retention.ms=3600000\`.
 `

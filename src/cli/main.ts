@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { Command, CommanderError } from 'commander'
+import { nearestName } from '../base/nearest-name.ts'
 import { CommandFailure, ExitCode } from './output.ts'
 
 // Before anything uses the thread pool: cold reads, syncs and unpacking share it, and Node's four threads are few.
@@ -97,7 +98,7 @@ for (const command of program.commands) sayHelp(command, `millrace ${command.nam
 
 try {
   if (wanted === undefined && asked !== undefined && !asked.startsWith('-'))
-    program.error(`error: unknown command '${asked}'`)
+    program.error(`error: unknown command '${asked}'${suggestion(asked)}`)
   await program.parseAsync()
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? ExitCode.ok : ExitCode.usage
@@ -105,6 +106,12 @@ try {
     process.stderr.write(`${error.message}\n`)
     process.exitCode = error.exitCode
   } else throw error
+}
+
+/** As the library says it of a command's own commands. */
+function suggestion(name: string): string {
+  const meant = nearestName(name, Object.keys(files))
+  return meant === undefined ? '' : `\n(Did you mean ${meant}?)`
 }
 
 /** Whoever calls a command wrongly is told of its own help. */

@@ -1,3 +1,4 @@
+import { unknownOption } from '../base/unknown-option.ts'
 import type { Endpoint } from '../io/network.ts'
 import { invalidArgument } from './millrace-error.ts'
 
@@ -50,6 +51,7 @@ const defaults = {
 
 /** Throws `INVALID_ARGUMENT` for options that cannot be. */
 export function clientConfig(options: ClientOptions): ClientConfig {
+  checkNames(options, [...Object.keys(defaults), 'bootstrapServers'])
   const config = { ...defaults, ...given(options), bootstrapServers: parseServers(options.bootstrapServers) }
   checkNumbers(config)
   return config
@@ -67,12 +69,19 @@ export function checkNumbers(options: object): void {
   }
 }
 
+/** Throws `INVALID_ARGUMENT` for an option that nobody knows: a slip in a name would else stand for the default, silently. */
+export function checkNames(options: object, known: readonly string[]): void {
+  const wrong = unknownOption(options, known)
+  if (wrong !== undefined) throw invalidArgument(wrong)
+}
+
 /** The options without those that are undefined, which stand for their defaults. */
 export function given<T extends object>(options: T): Partial<T> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<T>
 }
 
 export function parseServers(servers: string | readonly string[]): readonly Endpoint[] {
+  if (servers === undefined) throw invalidArgument('bootstrapServers is missing; give it as host:port')
   const texts = (typeof servers === 'string' ? servers.split(',') : servers).map(text => text.trim())
   const endpoints = texts.filter(text => text !== '').map(parseServer)
   if (endpoints.length === 0) throw invalidArgument('bootstrapServers is empty; give it as host:port')

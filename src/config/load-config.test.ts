@@ -249,6 +249,20 @@ test('unknown keys, keys that stand twice and keys without effect warn and do no
   ])
 })
 
+test('an unknown name is told with the one that was probably meant', () => {
+  const { warnings } = load({
+    overrides: ['num.partition=3', 'millrace.flsh=ack', 'wholly.different=1'],
+    environment: { MILLRACE_FLUHS: 'ack', MILLRACE_LOG_DIR_S: 'x' },
+  }) as LoadedConfig
+  assert.deepEqual(warnings, [
+    'environment MILLRACE_FLUHS: no setting has that name; did you mean millrace.flush?',
+    'environment MILLRACE_LOG_DIR_S: no setting has that name; did you mean log.dirs?',
+    '--override: num.partition is not a setting of Kafka 4.4 or Millrace and is ignored; did you mean num.partitions?',
+    '--override: millrace.flsh is not a setting of Kafka 4.4 or Millrace and is ignored; did you mean millrace.flush?',
+    '--override: wholly.different is not a setting of Kafka 4.4 or Millrace and is ignored',
+  ])
+})
+
 test('retention is given by ms, else by minutes, else by hours, and any negative value is for ever', () => {
   assert.equal(loadFile().config.logRetentionMs, 604_800_000)
   assert.equal(loadFile('log.retention.minutes=1').config.logRetentionMs, 60_000)

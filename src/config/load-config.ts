@@ -5,6 +5,7 @@ import { settingsOfEnvironment } from './environment.ts'
 import type { ConfigProblem, Origin } from './problem.ts'
 import { type ConfigFile, settingsOfFile } from './properties.ts'
 import { isSensitive } from './setting.ts'
+import { nearestSetting, unknownSettingText } from './unknown-setting.ts'
 
 export interface ConfigSources {
   readonly file?: ConfigFile
@@ -147,11 +148,14 @@ function derive(
 }
 
 function unknownWarnings(given: ReadonlyMap<string, GivenText>, variables: readonly string[]): string[] {
-  const warnings = variables.map(variable => `environment ${variable}: no setting has that name`)
+  const warnings = variables.map(variable => {
+    const meant = nearestSetting(variable) ?? nearestSetting(variable.replace('MILLRACE_', ''))
+    return `environment ${variable}: no setting has that name${meant === undefined ? '' : `; did you mean ${meant}?`}`
+  })
   for (const [name, { origin }] of given) {
     if (brokerSetting(name)) continue
     const place = origin.type === 'file' ? `${origin.path}, line ${origin.line}` : '--override'
-    warnings.push(`${place}: ${name} is not a setting of Kafka 4.4 or Millrace and is ignored`)
+    warnings.push(`${place}: ${unknownSettingText(name)}`)
   }
   return warnings
 }

@@ -123,6 +123,46 @@ test('settings and topics that cannot be reject, and leave nothing behind', asyn
   assert.deepEqual(temporary.names(), [])
 })
 
+test('a slip in an option is told, and nothing is started', async () => {
+  using temporary = emptyTemporaryDirectory()
+  // @ts-expect-error: the types know it
+  const unknown = startBroker({ topcis: { orders: 3 } })
+  await assert.rejects(unknown, {
+    name: 'TypeError',
+    message: 'startBroker: there is no option topcis: did you mean topics?',
+  })
+  // @ts-expect-error: the types know it
+  const other = startBroker({ port: 9092 })
+  await assert.rejects(other, { message: 'startBroker: there is no option port: there are topics, overrides, log' })
+  // @ts-expect-error: the types know it
+  const level = startBroker({ log: 'warning' })
+  await assert.rejects(level, { name: 'TypeError', message: /log: "warning" is none of debug, info, warn, error/ })
+  // @ts-expect-error: the types know it
+  const number = startBroker({ overrides: { 'num.partitions': 3 } })
+  await assert.rejects(number, { name: 'TypeError', message: /overrides: num\.partitions: 3 is no text/ })
+  // @ts-expect-error: the types know it
+  const list = startBroker({ topics: ['orders'] })
+  await assert.rejects(list, { name: 'TypeError', message: /topics: 0: "orders" is no number of partitions/ })
+  assert.deepEqual(temporary.names(), [])
+})
+
+test('a setting that does not exist is warned of, as by the command, and ignored', async () => {
+  const warned = once(process, 'warning')
+  const lines: string[] = []
+  const log = { write: (level: string, message: string) => void lines.push(`${level} ${message}`) }
+  await using broker = await startBroker({ overrides: { 'num.partition': '7', 'num.io.threads': '3' }, log })
+  assert.ok(broker.port > 0)
+  const text = 'num.partition is not a setting of Kafka 4.4 or Millrace and is ignored; did you mean num.partitions?'
+  const [{ code, message }] = await warned
+  assert.deepEqual([code, message], ['MILLRACE_UNKNOWN_SETTING', `startBroker: overrides: ${text}`])
+  const inert =
+    'without effect, since one broker is one event loop and sizes its queues and its pool itself: num.io.threads'
+  assert.deepEqual(
+    lines.filter(line => line.startsWith('warn')),
+    [`warn --override: ${text}`, `warn ${inert}`],
+  )
+})
+
 test('a broker whose directory fails stops itself and says so', async () => {
   const lines: string[] = []
   const log = { write: (_level: string, message: string) => void lines.push(message) }

@@ -120,7 +120,9 @@ test('settings are read and written', async () => {
 })
 
 const wrongCalls: readonly [args: readonly string[], said: RegExp][] = [
-  [['nope'], /unknown command 'nope'/],
+  [['nope'], /unknown command 'nope'\n\(millrace --help/],
+  [['topcs', 'list'], /unknown command 'topcs'\n\(Did you mean topic\?\)\n/],
+  [['topic', 'creat', 'x'], /unknown command 'creat'\n\(Did you mean create\?\)\n/],
   [['help', 'nope'], /unknown command 'nope'/],
   [['topic', 'create'], /missing required argument 'name'\n\(millrace topic create --help /],
   [['topic', 'create', 'x', '--partitions', 'many'], /^--partitions many: a whole number from 1 to 2147483647 is/],

@@ -1,4 +1,4 @@
-import { checkNumbers, given } from '../client-options.ts'
+import { checkNames, checkNumbers, given } from '../client-options.ts'
 import { invalidArgument } from '../millrace-error.ts'
 import type { Assignor } from './group/assignor.ts'
 import { type AssignorName, assignorsNamed } from './group/assignors.ts'
@@ -72,8 +72,12 @@ const defaults = {
   createTopics: false,
 }
 
+/** Options whose default is not a plain value. */
+const others = ['groupId', 'groupInstanceId', 'assignors', 'isolationLevel', 'autoCommit']
+
 /** Throws `INVALID_ARGUMENT` for options that cannot be. */
 export function consumerConfig(options: ConsumerOptions): ConsumerConfig {
+  checkNames(options, [...Object.keys(defaults), ...others])
   const { isolationLevel = 'readUncommitted', groupId, groupInstanceId, assignors, ...rest } = options
   if (groupId === '') throw invalidArgument('groupId cannot be empty; leave it out to read without a group')
   if (isolationLevel !== 'readUncommitted' && isolationLevel !== 'readCommitted') {

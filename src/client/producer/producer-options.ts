@@ -1,5 +1,5 @@
 import { codecNamed } from '../../records/compression/codec.ts'
-import { checkNumbers, given } from '../client-options.ts'
+import { checkNames, checkNumbers, given } from '../client-options.ts'
 import { invalidArgument } from '../millrace-error.ts'
 
 export type Compression = 'none' | 'gzip' | 'snappy' | 'lz4' | 'zstd'
@@ -60,8 +60,12 @@ const defaults = {
   createTopics: true,
 }
 
+/** Options whose default is not a plain value. */
+const others = ['acks', 'idempotent', 'compression', 'compressionLevel', 'lingerMs']
+
 /** Throws `INVALID_ARGUMENT` for options that cannot be. */
 export function producerConfig(options: ProducerOptions): ProducerConfig {
+  checkNames(options, [...Object.keys(defaults), ...others])
   const { acks = 'all', compression = 'none', idempotent, compressionLevel, lingerMs, ...rest } = options
   if (acks !== 'all' && acks !== 0 && acks !== 1) throw invalidArgument(`acks is 'all', 1 or 0, not ${String(acks)}`)
   if (idempotent === true && acks !== 'all') throw invalidArgument("an idempotent producer needs acks: 'all'")
