@@ -2,7 +2,43 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { configurationDocs } from '../scripts/configuration-docs.ts'
+import { brokerSettings } from '../src/config/broker-settings.ts'
+import { loadConfig } from '../src/config/load-config.ts'
 
 test('docs/configuration.md is what the declarations say (node scripts/configuration-docs.ts writes it)', () => {
   assert.equal(readFileSync('docs/configuration.md', 'utf8'), configurationDocs())
 })
+
+const probes = [
+  ...['', 'x', 'x:1', 'a:b:c', 'a,b', '-0.5', '0.5'],
+  ...[-(2 ** 31), -2, -1, 0, 1, 2, 5, 1_000_000, 2 ** 31 - 1].map(String),
+]
+
+test('where rules across settings refuse what a type allows, the docs say so', () => {
+  const silent: string[] = []
+  for (const setting of Object.values(brokerSettings)) {
+    const said = probes.filter(
+      text => setting.parse(text).type === 'parsed' && isSaidToBeAllowed(setting.allowed, text),
+    )
+    const refused = said.filter(text => !isTaken(setting.name, text))
+    if (refused.length > 0)
+      silent.push(`${setting.name}: "${refused.join('", "')}" refused, allowed: ${setting.allowed}`)
+  }
+  assert.deepEqual(silent, [])
+})
+
+function isTaken(name: string, text: string): boolean {
+  return loadConfig({ overrides: [`${name}=${text}`], environment: {} }).type === 'loaded'
+}
+
+const bounds = /^a (?:whole )?number(?: of at least (-?\d+)| from (-?\d+) to (\d+))?(?:, or (-?\d+))?$/
+
+/** As far as a text says no more than a type and its bounds; one that says more speaks of the rule. */
+function isSaidToBeAllowed(allowed: string, text: string): boolean {
+  const found = bounds.exec(allowed)
+  if (found === null) return /^(a text|a list with commas between(, at least one)?)$/.test(allowed)
+  const [, least, from, to, or] = found
+  const value = Number(text)
+  const isAbove = value >= Number(least ?? from ?? Number.NEGATIVE_INFINITY)
+  return (isAbove && value <= Number(to ?? Number.POSITIVE_INFINITY)) || text === or
+}

@@ -22,7 +22,6 @@ export interface ListRules {
   readonly nonEmpty?: true
   /** A rule of its own on all elements: a whole message of Kafka's, or undefined. */
   readonly check?: (name: string, elements: readonly string[]) => string | undefined
-  readonly allowed?: string
 }
 
 /** What is wrong with a list, as a whole message of Kafka's. */

@@ -18,6 +18,7 @@ export const groupSettings = {
     doc: 'Segment size of __consumer_offsets.',
   }),
   offsetsTopicCompressionCodec: int('offsets.topic.compression.codec', {
+    allowed: 'a whole number from 0 to 4',
     default: 0,
     doc: 'How __consumer_offsets is compressed: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd.',
   }),

@@ -97,7 +97,7 @@ test('what is not given is missing, and said so', () => {
   assert.deepEqual(problemsOf({ file: { path: 'f', text: '' } }), [
     'process.roles: not given, allowed: a list of: broker, controller, at least one',
     'node.id: not given, allowed: a whole number of at least 0',
-    'controller.listener.names: not given, allowed: a list with commas between, at least one',
+    'controller.listener.names: not given, allowed: names of listeners, at least one, with commas between',
   ])
 })
 

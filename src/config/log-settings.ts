@@ -34,24 +34,35 @@ export const logSettings = {
     doc: 'A segment of a log is closed at this size.',
   }),
   logRollMs: long('log.roll.ms', {
+    allowed: 'a whole number of at least 1',
     default: null,
     update: 'cluster-wide',
     doc: 'A segment is closed at this age. Without it, log.roll.hours.',
   }),
   logRollHours: int('log.roll.hours', { default: 168, min: 1, doc: 'A segment is closed at this age, in hours.' }),
   logRollJitterMs: long('log.roll.jitter.ms', {
+    allowed: 'a whole number of at least 0',
     default: null,
     update: 'cluster-wide',
     doc: 'Segments close earlier by a random time up to this, so that not all close at once.',
   }),
   logRollJitterHours: int('log.roll.jitter.hours', { default: 0, min: 0, doc: 'As log.roll.jitter.ms, in hours.' }),
   logRetentionMs: long('log.retention.ms', {
+    allowed: 'a whole number of at least 1, or -1',
     default: null,
     update: 'cluster-wide',
     doc: 'Segments older than this are deleted; -1 keeps them for ever. Without it, log.retention.minutes, then .hours.',
   }),
-  logRetentionMinutes: int('log.retention.minutes', { default: null, doc: 'As log.retention.ms, in minutes.' }),
-  logRetentionHours: int('log.retention.hours', { default: 168, doc: 'As log.retention.ms, in hours.' }),
+  logRetentionMinutes: int('log.retention.minutes', {
+    allowed: 'a whole number of at least 1, or -1',
+    default: null,
+    doc: 'As log.retention.ms, in minutes.',
+  }),
+  logRetentionHours: int('log.retention.hours', {
+    allowed: 'a whole number of at least 1, or -1',
+    default: 168,
+    doc: 'As log.retention.ms, in hours.',
+  }),
   logRetentionBytes: long('log.retention.bytes', {
     default: -1,
     update: 'cluster-wide',
@@ -73,6 +84,7 @@ export const logSettings = {
     doc: 'Compacted logs are compacted. Deprecated in Kafka: without it they grow for ever.',
   }),
   logCleanerThreads: int('log.cleaner.threads', {
+    allowed: 'a whole number of at least 0, each with more than 1048576 bytes of log.cleaner.dedupe.buffer.size',
     default: 1,
     min: 0,
     update: 'cluster-wide',
@@ -90,6 +102,7 @@ export const logSettings = {
     doc: 'The most bytes a second that compaction reads and writes, of all logs together.',
   }),
   logCleanerDedupeBufferSize: long('log.cleaner.dedupe.buffer.size', {
+    allowed: 'a whole number of more than 1048576 for each of log.cleaner.threads',
     default: 134_217_728,
     update: 'cluster-wide',
     doc: 'Memory for the keys of dirty records, 24 bytes each, of all passes together. A pass ends where its part is full.',
@@ -256,6 +269,7 @@ export const logSettings = {
     doc: 'How often producers are looked at for expiry.',
   }),
   replicaLagTimeMaxMs: long('replica.lag.time.max.ms', {
+    allowed: 'a whole number of at least replica.fetch.wait.max.ms',
     default: 30_000,
     doc: 'A follower that has not caught up for this long leaves the in-sync replicas.',
   }),
@@ -279,6 +293,7 @@ export const logSettings = {
     doc: 'The most bytes of one replica fetch.',
   }),
   replicaFetchWaitMaxMs: int('replica.fetch.wait.max.ms', {
+    allowed: 'a whole number of at most replica.lag.time.max.ms',
     default: 500,
     doc: 'How long a replica fetch waits for data.',
   }),

@@ -3,22 +3,26 @@ import { int, list, long, string } from './setting.ts'
 /** Listeners, sockets and requests. */
 export const networkSettings = {
   listeners: list('listeners', {
+    allowed: 'NAME://HOST:PORT, several with commas between, each with a port of its own',
     default: ['PLAINTEXT://:9092'],
     nonEmpty: true,
     update: 'per-broker',
     doc: 'Where to listen: NAME://HOST:PORT, several with commas between. An empty host is every address.',
   }),
   advertisedListeners: list('advertised.listeners', {
+    allowed: 'NAME://HOST:PORT, several with commas between, of names that stand in listeners',
     default: null,
     nonEmpty: true,
     doc: 'The addresses that clients are told to connect to, by listener. Without it, those of listeners.',
   }),
   listenerSecurityProtocolMap: string('listener.security.protocol.map', {
+    allowed: 'NAME:PROTOCOL, several with commas between',
     default: 'SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT',
     update: 'per-broker',
     doc: 'The security protocol of each listener, NAME:PROTOCOL. Only PLAINTEXT is served so far.',
   }),
   interBrokerListenerName: string('inter.broker.listener.name', {
+    allowed: 'one of the names in advertised.listeners',
     default: null,
     doc: 'The listener that brokers use among themselves.',
   }),
@@ -28,6 +32,7 @@ export const networkSettings = {
     doc: 'The protocol, and so the listener, that brokers use among themselves where no listener is named.',
   }),
   authorizerClassName: string('authorizer.class.name', {
+    allowed: 'nothing, so far',
     default: '',
     doc: 'There is no authorizer so far: a name here ends the start, so that nobody runs open who meant not to.',
   }),
@@ -60,12 +65,14 @@ export const networkSettings = {
     doc: 'The most connections of this broker.',
   }),
   maxConnectionsPerIp: int('max.connections.per.ip', {
+    allowed: 'a whole number of at least 0; of at least 1 without max.connections.per.ip.overrides',
     default: 2_147_483_647,
     min: 0,
     update: 'cluster-wide',
     doc: 'The most connections from one address.',
   }),
   maxConnectionsPerIpOverrides: string('max.connections.per.ip.overrides', {
+    allowed: 'ADDRESS:LIMIT, several with commas between',
     default: '',
     update: 'cluster-wide',
     doc: 'Limits of single addresses: ADDRESS:LIMIT, with commas between.',
@@ -77,6 +84,7 @@ export const networkSettings = {
     doc: 'The most new connections a second.',
   }),
   queuedMaxRequestBytes: long('queued.max.request.bytes', {
+    allowed: 'a whole number of at least socket.request.max.bytes, or -1',
     default: -1,
     doc: 'The memory for requests and answers in work; -1 means 64 MiB here.',
   }),

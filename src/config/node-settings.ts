@@ -13,7 +13,11 @@ export const nodeSettings = {
     min: 0,
     doc: 'The number of this node, unique in the cluster. Given as broker.id it is taken too.',
   }),
-  brokerId: int('broker.id', { default: -1, doc: 'The old name of node.id.' }),
+  brokerId: int('broker.id', {
+    allowed: 'a whole number of at least 0, the same as node.id',
+    default: -1,
+    doc: 'The old name of node.id.',
+  }),
   brokerRack: string('broker.rack', {
     default: null,
     doc: 'The rack or zone of this broker. Replicas of a partition are spread over racks.',
@@ -29,15 +33,18 @@ export const nodeSettings = {
     doc: 'The directory that holds the metadata log. Without it, the first of log.dirs.',
   }),
   controllerListenerNames: list('controller.listener.names', {
+    allowed: 'names of listeners, at least one, with commas between',
     default: required,
     nonEmpty: true,
     doc: 'The listeners of the controller quorum. Brokers use the first.',
   }),
   controllerQuorumVoters: list('controller.quorum.voters', {
+    allowed: 'ID@HOST:PORT, several with commas between',
     default: [],
     doc: 'The voters of a static quorum: ID@HOST:PORT, with commas between.',
   }),
   controllerQuorumBootstrapServers: list('controller.quorum.bootstrap.servers', {
+    allowed: 'HOST:PORT, several with commas between; at least one without controller.quorum.voters',
     default: [],
     doc: 'Where to find the quorum: HOST:PORT of some controllers, with commas between.',
   }),

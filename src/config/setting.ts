@@ -32,6 +32,8 @@ export interface Setting<T = unknown> {
 export interface Options<D> {
   readonly default: D
   readonly doc?: string
+  /** Which values are allowed, where a rule across settings says more than the type and its bounds (`broker-rules.ts`). */
+  readonly allowed?: string
   /** Read-only if left out. */
   readonly update?: UpdateMode
   readonly internal?: true
@@ -60,7 +62,8 @@ function declare<T>(
   return {
     name,
     type,
-    ...about,
+    default: about.default,
+    allowed: options.allowed ?? about.allowed,
     update: options.update ?? 'read-only',
     isInternal: options.internal === true,
     doc: options.doc ?? '',
@@ -165,7 +168,6 @@ interface StringOptions<D, V extends string> extends Options<D> {
   readonly nonEmpty?: true
   /** A rule of its own: what is wrong with the value, or undefined. */
   readonly check?: (value: string) => string | undefined
-  readonly allowed?: string
 }
 
 export function string<const V extends string, const D extends string | null | Required>(
@@ -193,7 +195,6 @@ function checkString(value: string, options: StringOptions<unknown, string>): st
 }
 
 function stringsAllowed(options: StringOptions<unknown, string>): string {
-  if (options.allowed !== undefined) return options.allowed
   if (options.oneOf) return `one of: ${options.oneOf.join(', ')}`
   return options.nonEmpty ? 'a text that is not empty' : 'a text'
 }
@@ -241,7 +242,6 @@ export function list<const D extends readonly string[] | null | Required>(
 }
 
 function listAllowed(options: ListRules): string {
-  if (options.allowed !== undefined) return options.allowed
   const empty = options.nonEmpty ? ', at least one' : ''
   return options.oneOf ? `a list of: ${options.oneOf.join(', ')}${empty}` : `a list with commas between${empty}`
 }

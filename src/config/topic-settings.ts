@@ -61,6 +61,7 @@ export const topicSettings = {
     doc: 'As segment.bytes without its lower bound; for tests.',
   }),
   maxCompactionLagMs: long('max.compaction.lag.ms', {
+    allowed: 'a whole number of at least 1, and of at least min.compaction.lag.ms',
     default: Number.POSITIVE_INFINITY,
     min: 1,
     doc: 'A record is compacted after this long at the latest.',
@@ -98,6 +99,7 @@ export const topicSettings = {
     doc: 'The part of a compacted log that must be dirty before it is cleaned.',
   }),
   minCompactionLagMs: long('min.compaction.lag.ms', {
+    allowed: 'a whole number of at least 0, and of at most max.compaction.lag.ms',
     default: 0,
     min: 0,
     doc: 'A record stays at least this long before it may be compacted away.',
