@@ -6,6 +6,7 @@
 import { batchHeaderBytes, computeCrc, readBatchSize } from '../src/records/batch.ts'
 import { type BatchRules, BatchValidator } from '../src/records/batch-validator.ts'
 import { BatchBuilder } from '../src/records/builder.ts'
+import { columnsLength, RecordColumns } from '../src/records/compaction/record-columns.ts'
 import { Codec, codecName } from '../src/records/compression/codec.ts'
 import { compressSync } from '../src/records/compression/compress.ts'
 import { blockReader, decompressSync } from '../src/records/compression/decompress.ts'
@@ -80,6 +81,13 @@ function measureUncompressed(recordBytes: number): void {
   measure(`${size}, walk`, work, () => {
     walk.start(recordRules)
     walk.feed(bytes, batchHeaderBytes, bytes.length)
+  })
+  const columns = new RecordColumns()
+  measure(`${size}, columns, as compaction`, work, () => {
+    let at = batchHeaderBytes
+    for (let left = work.records; left > 0; left -= columnsLength) {
+      at = columns.read(bytes, at, bytes.length, Math.min(left, columnsLength))
+    }
   })
   measure(`${size}, CRC`, work, () => computeCrc(bytes, 0, readBatchSize(bytes, 0)))
   measure(`${size}, validate`, work, () => validator.validate(bytes, rules, wallMs))

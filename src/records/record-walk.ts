@@ -49,7 +49,7 @@ const exactBase = 2n ** 62n
  * come in pieces: `feed` says how far it got, and the caller feeds the rest again with more bytes after it.
  *
  * Timestamps are handled as deltas from the batch's base, which are small numbers; what is out of bounds or not small
- * takes the way over bigints.
+ * takes the way over bigints. Compaction, which wants places and no checks, has `RecordColumns`, which says why.
  */
 export class RecordWalk {
   readonly #cursor = new Cursor(Buffer.alloc(0))

@@ -1,9 +1,10 @@
 import { isControlBatch, readBaseOffset, readLastOffsetDelta, readRecordCount } from '../batch.ts'
 import { readLegacyRecords } from '../legacy.ts'
+import { malformed } from '../record-walk.ts'
 import { ChunkWalk } from './chunk-walk.ts'
 import type { DamagedBatch, IndexKeysJob, KeysIndexed } from './contract.ts'
 import { OffsetMap } from './offset-map.ts'
-import { columnsLength, malformed, RecordColumns } from './record-columns.ts'
+import { columnsLength, RecordColumns } from './record-columns.ts'
 import { TransactionWalk } from './transaction-walk.ts'
 import { UnpackedRecords, viewOf } from './unpacked-records.ts'
 

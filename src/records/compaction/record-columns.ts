@@ -1,15 +1,18 @@
 import { assert } from '../../base/assert.ts'
+import { malformed } from '../record-walk.ts'
 
 /** How many records are looked at together. Their columns stay in the processor's nearest cache. */
 export const columnsLength = 512
-/** What `read` answers when the bytes cannot be records. */
-export const malformed = -1
 
 const maxVarlongBytes = 10
 
 /**
  * Where in some bytes the parts of the next records lie that compaction looks at, a column for each part. A record's length is
  * believed, its headers are not looked at: the batch has a CRC, and was checked when it was appended.
+ *
+ * `RecordWalk` goes over the same bytes, and is a function of its own on purpose. One walk that writes these columns and checks
+ * them afterwards was tried: for records of 100 bytes the check of a produce took 16 ns a record in place of 9, and reading
+ * columns 13 (with a header 19) in place of 10.5. `bench/records.ts` has both.
  */
 export class RecordColumns {
   /** Where each record begins; one more than there are records: the end of the last one. */
