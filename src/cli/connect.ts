@@ -76,16 +76,23 @@ async function reach(client: Client, bootstrapServers: string, timeoutMs: number
     await client.admin().describeVersions({ timeoutMs })
   } catch (error) {
     if (!(error instanceof MillraceError) || !/^(CONNECTION_FAILED|TIMED_OUT)$/.test(error.code)) throw error
-    const reason = /E[A-Z]{4,}|getaddrinfo.*/.exec(error.message)?.[0] ?? error.message
-    throw new CommandFailure(
-      `no broker answers at ${bootstrapServers}: ${reason}. Is it running? --bootstrap names another`,
-    )
+    const reason =
+      /E[A-Z]{4,}|getaddrinfo.*/.exec(error.message)?.[0] ?? error.message.replace(/^asking for [^:]*: /, '')
+    // Some end with a question of their own.
+    const question = reason.endsWith('?') ? '' : '. Is it running?'
+    throw new CommandFailure(`no broker answers at ${bootstrapServers}: ${reason}${question} --bootstrap names another`)
   }
 }
 
 /** What is asked for has been checked by then, so that this is no wrong call, and something may have been done. */
 export function asFailure(error: unknown): unknown {
   return error instanceof MillraceError ? new CommandFailure(error.message) : error
+}
+
+/** Ends the command with every error, a line each; what went well has been told by then. */
+export function failIfAny(results: readonly { readonly error?: MillraceError | undefined }[]): void {
+  const messages = results.flatMap(({ error }) => (error === undefined ? [] : [error.message]))
+  if (messages.length > 0) throw new CommandFailure(messages.join('\n'))
 }
 
 /** The value of the first result; its error ends the command. */

@@ -19,6 +19,11 @@ export function print<T>(value: T, json: boolean | undefined, text: (value: T) =
   process.stdout.write(`${json ? JSON.stringify(value, replaceBigints) : text(value)}\n`)
 }
 
+/** What was done of several things; when it is nothing, the failure that follows says all, but for readers of JSON. */
+export function printDone<T>(done: readonly T[], json: boolean | undefined, text: (one: T) => string): void {
+  if (json || done.length > 0) print(done, json, all => all.map(text).join('\n'))
+}
+
 /** One JSON object a line, for commands that go on. */
 export function printLine(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, replaceBigints)}\n`)

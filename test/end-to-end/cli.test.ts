@@ -92,6 +92,36 @@ test('a group goes on after what was printed, and is reset', async () => {
   assert.equal((await millrace(['group', 'describe', 'billing'])).code, 1)
 })
 
+test('of several things to delete it is told which are gone and which are not', async () => {
+  await millrace(['topic', 'create', 'gone'])
+  const { code, stdout, stderr } = await millrace(['topic', 'delete', 'absent', 'gone', 'missing', '--yes'])
+  assert.deepEqual({ code, stdout }, { code: 1, stdout: 'gone deleted.\n' })
+  assert.match(stderr, /^topic absent: UNKNOWN_TOPIC_OR_PARTITION.*\ntopic missing: UNKNOWN_TOPIC_OR_PARTITION.*\n$/)
+  const none = await millrace(['group', 'delete', 'absent', '--yes', '--json'])
+  assert.deepEqual([none.code, none.stdout], [1, '[]\n'])
+})
+
+test('a reset tells of offsets that are not there, and invents none', async () => {
+  await millrace(['topic', 'create', 'reset', '--partitions', '1'])
+  await millrace(['produce', 'reset'], { input: '1\n2\n' })
+  const shifted = await millrace(['group', 'reset-offsets', 'fresh', '-t', 'reset', '--shift-by', '1'])
+  const because = 'nothing is committed in reset-0, so there is nothing to shift from\n'
+  assert.deepEqual(shifted, { code: 1, stdout: '', stderr: because })
+  const beyond = await millrace(['group', 'reset-offsets', 'fresh', '-t', 'reset', '--to-offset', '9', '--execute'])
+  assert.equal(beyond.code, 0, beyond.stderr)
+  assert.match(beyond.stdout, /^reset +0 +- +2\nNot there, so the nearest is taken: reset-0\.\nDone\.$/m)
+})
+
+test('what nobody could read is not committed', async () => {
+  await millrace(['topic', 'create', 'unread', '--partitions', '1'])
+  const input = Array.from({ length: 20_000 }, (_, index) => `record ${index}`).join('\n')
+  await millrace(['produce', 'unread'], { input })
+  const consuming = start(['consume', 'unread', '--from-beginning', '-g', 'reader'])
+  consuming.stdout.destroy()
+  await once(consuming, 'exit')
+  assert.equal((await recordsOf('unread', '--group', 'reader')).length, 20_000)
+})
+
 test('consume joins a group whose other member knows range only', async () => {
   await millrace(['topic', 'create', 'shared', '--partitions', '2'])
   await millrace(['produce', 'shared'], { input: '1\n2\n' })

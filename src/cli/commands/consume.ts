@@ -175,7 +175,7 @@ async function read(consumer: Consumer, { flags, limit, ends, stopping }: Readin
     const own = [...ends].filter(([partition]) => flags.group === undefined || isAssigned(consumer, partition))
     return own.length > 0 && own.every(([partition, end]) => end === 0 || positionOf(consumer, partition) >= end)
   }
-  while (left > 0 && !isAtEnd() && !stopping.aborted) {
+  while (left > 0 && !isAtEnd() && !stopping.aborted && process.stdout.errored === null) {
     const timeoutMs = ends === undefined ? 1000 : 200
     const batches = await consumer.poll({ timeoutMs, maxRecords: Math.min(left, 1000) })
     if (flags.group !== undefined && Date.now() >= commitAtMs) {
@@ -226,12 +226,14 @@ function show(
   let next: number | undefined
   for (const record of batch) {
     if (count >= limit || record.offset >= end) break
-    count++
-    next = record.offset + 1
     // As they are: bytes need not be text.
     const value = [record.value ?? nullText, newline]
     if (flags.json) printLine(envelopeOf(batch.topic, batch.partition, record))
     else process.stdout.write(Buffer.concat(flags.printKey ? [record.key ?? nullText, tab, ...value] : value))
+    // Whoever reads has gone: this was not printed, and is not to be committed.
+    if (process.stdout.errored !== null) break
+    count++
+    next = record.offset + 1
   }
   return { count, next }
 }

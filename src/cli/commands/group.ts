@@ -2,9 +2,9 @@ import type { Command } from 'commander'
 import { countOf } from '../../base/count-of.ts'
 import type { Admin, CommittedOffset, TopicPartition } from '../../client/index.ts'
 import { confirm } from '../confirm.ts'
-import { addConnectFlags, type ConnectFlags, withClient } from '../connect.ts'
+import { addConnectFlags, type ConnectFlags, failIfAny, withClient } from '../connect.ts'
 import { dateMs, durationMs, Needed, type Parse, repeated, someText, valued, wholeNumber } from '../option-values.ts'
-import { CommandFailure, ExitCode, print, table } from '../output.ts'
+import { CommandFailure, ExitCode, print, printDone, table } from '../output.ts'
 
 export function addGroup(program: Command): void {
   const group = program.command('group').description('List, describe, reset and delete consumer groups.')
@@ -130,7 +130,12 @@ async function find(
 ): Promise<(number | null)[]> {
   if (partitions.length === 0) return []
   const found = await admin.listOffsets(partitions.map(({ topic, partition }) => ({ topic, partition, spec })))
-  const offsets = found.map(result => (result.error === undefined ? result.offset : null))
+  const offsets = found.map(({ error, offset }) => {
+    if (error === undefined) return offset
+    // Any other error may pass, and an offset of a guess would do harm.
+    if (error.code === 'UNKNOWN_TOPIC_OR_PARTITION') return null
+    throw error
+  })
   if (typeof spec === 'string' || !offsets.includes(-1)) return offsets
   const ends = await find(admin, partitions, 'latest')
   return offsets.map((offset, index) => (offset === -1 ? ends[index] : offset))
@@ -159,11 +164,14 @@ async function reset(groupId: string, flags: ResetFlags): Promise<void> {
       throw new CommandFailure(`${groupId} has committed nothing: say --topic`, ExitCode.usage)
     const [firsts, ends] = [await find(admin, partitions, 'earliest'), await find(admin, partitions, 'latest')]
     const wanted = await target(admin, partitions, committed)
-    const plan = partitions.map(({ topic, partition }, index) => {
+    const plan = partitions.flatMap(({ topic, partition }, index) => {
       const before = committed.find(one => one.topic === topic && one.partition === partition)?.offset ?? null
-      const within = Math.min(Math.max(wanted[index] ?? 0, firsts[index] ?? 0), ends[index] ?? 0)
-      return { topic, partition, before, after: within }
+      const [first, end, offset] = [firsts[index], ends[index], wanted[index]]
+      // Its topic is gone; the offset that is committed there goes by itself.
+      if (first === null || end === null || offset === null) return []
+      return [{ topic, partition, before, after: Math.min(Math.max(offset, first), end), wanted: offset }]
     })
+    if (plan.length === 0) throw new CommandFailure(`all that ${groupId} has committed in is gone`)
     if (flags.execute) {
       const results = await admin.alterGroupOffsets(
         groupId,
@@ -174,8 +182,10 @@ async function reset(groupId: string, flags: ResetFlags): Promise<void> {
     }
     print({ groupId, executed: flags.execute ?? false, plan }, flags.json, one => {
       const rows = one.plan.map(row => [row.topic, row.partition, row.before, row.after])
+      const moved = one.plan.filter(row => row.wanted !== row.after).map(row => `${row.topic}-${row.partition}`)
+      const nearest = moved.length === 0 ? '' : `Not there, so the nearest is taken: ${moved.join(', ')}.\n`
       const note = one.executed ? 'Done.' : 'Nothing was changed: this is the plan. Say --execute to carry it out.'
-      return `${table(['topic', 'partition', 'committed', 'new'], rows)}\n${note}`
+      return `${table(['topic', 'partition', 'committed', 'new'], rows)}\n${nearest}${note}`
     })
   })
 }
@@ -212,7 +222,9 @@ function targetOf(flags: ResetFlags): Target {
     targets.push(async (_admin, partitions, committed) =>
       partitions.map(({ topic, partition }) => {
         const before = committed.find(one => one.topic === topic && one.partition === partition)
-        return before === undefined ? null : before.offset + shiftBy
+        if (before === undefined)
+          throw new CommandFailure(`nothing is committed in ${topic}-${partition}, so there is nothing to shift from`)
+        return before.offset + shiftBy
       }),
     )
   }
@@ -239,12 +251,12 @@ async function remove(groupIds: string[], flags: ConnectFlags & { readonly yes?:
   await confirm(`Delete ${groupIds.join(', ')} with all committed offsets?`, flags.yes)
   await withClient(flags, async client => {
     const results = await client.admin().deleteGroups(groupIds)
-    const failed = results.find(result => result.error !== undefined)
-    if (failed?.error !== undefined) throw failed.error
-    print(
-      groupIds.map(groupId => ({ groupId, deleted: true })),
+    const deleted = groupIds.filter((_, index) => results[index].error === undefined)
+    printDone(
+      deleted.map(groupId => ({ groupId, deleted: true })),
       flags.json,
-      all => all.map(one => `${one.groupId} deleted.`).join('\n'),
+      one => `${one.groupId} deleted.`,
     )
+    failIfAny(results)
   })
 }

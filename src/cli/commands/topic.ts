@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { countOf } from '../../base/count-of.ts'
 import { confirm } from '../confirm.ts'
-import { addConnectFlags, type ConnectFlags, only, withClient } from '../connect.ts'
+import { addConnectFlags, type ConnectFlags, failIfAny, only, withClient } from '../connect.ts'
 import { keyAndValue, maxInt32, repeated, someText, valued, wholeNumber } from '../option-values.ts'
-import { CommandFailure, ExitCode, print, table } from '../output.ts'
+import { CommandFailure, ExitCode, print, printDone, table } from '../output.ts'
 
 export function addTopic(program: Command): void {
   const topic = program.command('topic').description('Create, list, describe, alter and delete topics.')
@@ -168,12 +168,12 @@ async function remove(names: string[], flags: ConnectFlags & { readonly yes?: tr
   await confirm(`Delete ${names.join(', ')} with all records?`, flags.yes)
   await withClient(flags, async client => {
     const results = await client.admin().deleteTopics(names)
-    const failed = results.find(result => result.error !== undefined)
-    if (failed?.error !== undefined) throw failed.error
-    print(
-      names.map(name => ({ name, deleted: true })),
+    const deleted = names.filter((_, index) => results[index].error === undefined)
+    printDone(
+      deleted.map(name => ({ name, deleted: true })),
       flags.json,
-      all => all.map(one => `${one.name} deleted.`).join('\n'),
+      one => `${one.name} deleted.`,
     )
+    failIfAny(results)
   })
 }
