@@ -293,7 +293,8 @@ export class Cluster {
     return ids
   }
 
-  async #fetchMetadata(): Promise<void> {
+  /** Returns whether every topic that somebody is interested in is there, or will not be. */
+  async #fetchMetadata(): Promise<boolean> {
     if (this.#allTopicsWatches > 0) await this.#fetchTopics(null, false)
     else await this.#fetchTopics([...this.#watches.keys()], false)
     const missing = [...this.#watches].filter(([name, watches]) => {
@@ -306,6 +307,10 @@ export class Cluster {
         true,
       )
     for (const listener of [...this.#listeners]) listener()
+    return [...this.#watches.keys()].every(name => {
+      const errorCode = this.metadata.topic(name)?.errorCode
+      return errorCode !== undefined && (errorCode === ErrorCode.none || isFinal(errorCode))
+    })
   }
 
   async #fetchTopics(names: readonly string[] | null, create: boolean): Promise<void> {

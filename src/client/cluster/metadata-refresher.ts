@@ -17,10 +17,12 @@ export class MetadataRefresher {
   readonly #backoff: Backoff
   readonly #maxAgeMs: number
   readonly #closing: Closing
-  readonly #fetch: () => Promise<void>
+  readonly #fetch: () => Promise<boolean>
   #round = 0
   #isRunning = false
   #failures = 0
+  /** Answers in a row that lacked something. */
+  #gaps = 0
   #notBeforeMs = Number.NEGATIVE_INFINITY
   #isWanted = false
   #isDue = false
@@ -34,7 +36,8 @@ export class MetadataRefresher {
     readonly backoff: Backoff
     readonly maxAgeMs: number
     readonly closing: Closing
-    readonly fetch: () => Promise<void>
+    /** Resolves with whether all is known that somebody wants to know; otherwise it is repeated soon. */
+    readonly fetch: () => Promise<boolean>
   }) {
     this.#clock = options.clock
     this.#backoff = options.backoff
@@ -80,7 +83,7 @@ export class MetadataRefresher {
     this.#isWanted = false
     this.#round++
     try {
-      await this.#fetch()
+      this.#gaps = (await this.#fetch()) ? 0 : this.#gaps + 1
       this.#failures = 0
       this.lastError = undefined
     } catch (error) {
@@ -94,7 +97,12 @@ export class MetadataRefresher {
     this.#notBeforeMs = nowMs + this.#backoff.delayMs(Math.max(1, this.#failures))
     if (this.#failures === 0) this.#wake()
     if (this.#isWanted || this.#waiters.length > 0) this.#schedule()
-    else this.#timer = this.#clock.after(this.#maxAgeMs, () => this.request())
+    else this.#timer = this.#clock.after(this.#restMs, () => this.request())
+  }
+
+  /** How long the last answer will do. What is missing may come any moment. */
+  get #restMs(): number {
+    return this.#gaps === 0 ? this.#maxAgeMs : Math.min(this.#maxAgeMs, this.#backoff.delayMs(this.#gaps))
   }
 
   #wake(): void {
