@@ -1,4 +1,5 @@
 import { assert } from '../../base/assert.ts'
+import type { Uuid } from '../../base/uuid.ts'
 import type { Record } from '../../records/record.ts'
 import type { OffsetSpec } from '../cluster/list-offsets.ts'
 import type { ChunkFault, FetchedChunk } from './fetched-chunk.ts'
@@ -44,6 +45,8 @@ export class AssignedPartition {
   fetch: { readonly nodeId: number } | undefined
   /** Where to look the offset up while resetting. */
   resetTo: OffsetSpec | undefined
+  /** The topic that the position is in, as of the first fetch from it: another one may get its name. */
+  topicId: Uuid | undefined
   /** The leader epoch for which the position was found good. */
   validatedEpoch = -1
   /** A replica that is closer than the leader, until it is time to ask the leader again. */
@@ -102,6 +105,7 @@ export class AssignedPartition {
     this.#position = position
     this.#confirmed = position
     this.#fetched = position
+    this.topicId = undefined
     this.validatedEpoch = -1
   }
 
@@ -110,6 +114,7 @@ export class AssignedPartition {
     this.#moved()
     this.phase = 'resetting'
     this.resetTo = to
+    this.topicId = undefined
     this.#position = undefined
     this.#confirmed = undefined
     this.#fetched = undefined

@@ -418,6 +418,44 @@ test('a topic that was created anew is read from its start', async () => {
   assert.deepEqual(await offsetsWithin(consumer, finish, 3000), [0])
 })
 
+test('a topic that was created anew is read from its start although it has the old offsets too', async () => {
+  const { consumer, cluster, finish } = await readerWorld([[0, 1, 2]])
+  consumer.assign([partition])
+  assert.deepEqual(await offsetsWithin(consumer, finish, 600), [0, 1, 2])
+  cluster.topics.delete('orders')
+  cluster.addTopic('orders', 1)
+  cluster.log('orders').put(sampleBatch([0, 1, 2, 3, 4]))
+  assert.deepEqual(await offsetsWithin(consumer, finish, 3000), [0, 1, 2, 3, 4])
+})
+
+test('what was fetched of a topic before it was created anew is handed out first', async () => {
+  const { consumer, cluster, finish, client } = await readerWorld([[0, 1, 2]], { maxRecords: 1 })
+  consumer.assign([partition])
+  const [first] = await finish(consumer.poll())
+  cluster.topics.delete('orders')
+  cluster.addTopic('orders', 1)
+  cluster.log('orders').put(sampleBatch([0, 1, 2, 3]))
+  await finish(client.producer().send({ topic: 'orders', value: 'x' }))
+  assert.deepEqual(
+    [first.records[0].offset, ...(await offsetsWithin(consumer, finish, 3000))],
+    [0, 1, 2, 0, 1, 2, 3, 4],
+  )
+})
+
+test('with reset none a topic that was created anew is the application’s matter, and it is told once in a while', async () => {
+  const { consumer, cluster, finish, world } = await readerWorld([[0, 1, 2]], { offsetReset: 'none' })
+  consumer.assign([{ ...partition, offset: 0 }])
+  assert.deepEqual(await offsetsWithin(consumer, finish, 600), [0, 1, 2])
+  cluster.topics.delete('orders')
+  cluster.addTopic('orders', 1)
+  cluster.log('orders').put(sampleBatch([0, 1, 2, 3]))
+  await assert.rejects(finish(consumer.poll({ timeoutMs: 3000 })), { code: 'NO_OFFSET' })
+  await world.advance(1000)
+  assert.deepEqual(await finish(consumer.poll({ timeoutMs: 100 })), [])
+  consumer.seek(partition, 2)
+  assert.deepEqual(await offsetsWithin(consumer, finish, 3000), [2, 3])
+})
+
 for (const [name, options] of [
   ['of one partition', { partitionMaxBytes: 600 }],
   ['of all together', { bufferBytes: 2000 }],

@@ -91,9 +91,11 @@ export class Fetcher {
     >
     for (const partition of this.#options.partitions()) {
       bufferedBytes += partition.bufferedBytes
-      this.#notice(partition)
+      const isOfDeletedTopic = this.#isOfDeletedTopic(partition)
+      if (!isOfDeletedTopic) this.#notice(partition)
       if (partition.isBusy || partition.fetch !== undefined) continue
       if (partition.notBeforeMs > nowMs) nextMs = Math.min(nextMs, partition.notBeforeMs)
+      else if (isOfDeletedTopic) this.#leaveDeletedTopic(partition)
       else waiting[partition.phase].push(partition)
     }
     const { positions } = this.#options
@@ -104,6 +106,23 @@ export class Fetcher {
     if (nextMs < Number.POSITIVE_INFINITY) {
       this.#timer = this.#cluster.io.clock.after(nextMs - nowMs, () => this.schedule())
     }
+  }
+
+  /** Whether a topic of the same name is there instead of the one that is read: offsets mean something else in it. */
+  #isOfDeletedTopic({ topic, topicId }: AssignedPartition): boolean {
+    const present = this.#cluster.metadata.topic(topic)?.topicId ?? zeroUuid
+    return topicId !== undefined && present !== zeroUuid && present !== topicId
+  }
+
+  /** What was fetched ahead of the old topic is handed out first. Then the new one is begun. */
+  #leaveDeletedTopic(partition: AssignedPartition): void {
+    const { phase, fetched, position, name } = partition
+    if (phase === 'fetching' && fetched?.offset !== position?.offset) return
+    const text = `${name}: the topic was deleted and created anew; offset ${position?.offset} was one of the old topic`
+    this.#cluster.io.log.write('warn', text, { topic: partition.topic, partition: partition.partition })
+    partition.committedOffset = -1
+    this.#options.positions.resetByPolicy(partition)
+    this.schedule()
   }
 
   /** A leader that has changed may not have what was read, and makes a fetch from the old one pointless. */
@@ -192,9 +211,11 @@ export class Fetcher {
     const { topic, partition, version, fetched } = assigned
     const fetch = { nodeId }
     assigned.fetch = fetch
+    const topicId = this.#cluster.metadata.topic(topic)?.topicId ?? zeroUuid
+    if (topicId !== zeroUuid) assigned.topicId = topicId
     const wanted = {
       topic,
-      topicId: this.#cluster.metadata.topic(topic)?.topicId ?? zeroUuid,
+      topicId,
       partition,
       fetchOffset: fetched?.offset ?? 0,
       currentLeaderEpoch: this.#cluster.metadata.partition(topic, partition)?.leaderEpoch ?? -1,
