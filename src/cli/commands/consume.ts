@@ -65,8 +65,6 @@ async function run(topic: string, flags: ConsumeFlags): Promise<void> {
       offsetReset: flags.fromBeginning ? 'earliest' : 'latest',
       isolationLevel: flags.committed ? 'readCommitted' : 'readUncommitted',
       maxRecords: Math.min(limit, 1000),
-      // Beside other people's consumers too: those of librdkafka know `range` only, unless they are told.
-      assignors: ['cooperative-sticky', 'range'],
     })
     // Whoever reads us has gone: that is an end, not an error.
     const stopping = new AbortController()

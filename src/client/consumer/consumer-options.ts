@@ -34,7 +34,11 @@ export interface ConsumerOptions {
   readonly maxUncompressedBytes?: number
   /** Makes the member static: after a restart within the session timeout it gets back what it had. Unique in the group. */
   readonly groupInstanceId?: string
-  /** How partitions are shared out, the most wanted first; the group uses one that all members have. `cooperative-sticky` unless given. */
+  /**
+   * How partitions are shared out, the most wanted first; the group uses one that all members have.
+   * `range` and `cooperative-sticky` unless given, as with Kafka's own client: members that know only one of them can join. Members
+   * work on while they join only with `cooperative-sticky` alone.
+   */
   readonly assignors?: readonly AssignorName[]
   /** Without a heartbeat for so long the member is out. 45,000 unless given. */
   readonly sessionTimeoutMs?: number
@@ -97,7 +101,7 @@ export function consumerConfig(options: ConsumerOptions): ConsumerConfig {
     ...config,
     groupId,
     groupInstanceId,
-    assignors: assignorsNamed(assignors ?? ['cooperative-sticky']),
+    assignors: assignorsNamed(assignors ?? ['range', 'cooperative-sticky']),
     isReadCommitted: isolationLevel === 'readCommitted',
   }
 }

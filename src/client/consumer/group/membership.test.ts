@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ErrorCode } from '../../../base/error-code.ts'
+import { decodeSubscription } from '../../../protocol/consumer-protocol.ts'
 import type { ClientOptions } from '../../client-options.ts'
 import { ClientWorld } from '../../fixtures/client-world.ts'
 import type { FakeRequest, Mischief } from '../../fixtures/fake-cluster.ts'
@@ -18,6 +19,10 @@ interface Member {
   readonly events: string[]
   readonly values: string[]
   readonly running: Promise<void>
+}
+
+interface JoinBody {
+  readonly protocols: readonly { readonly name: string; readonly metadata: Buffer }[]
 }
 
 class GroupWorld {
@@ -224,9 +229,9 @@ test('a commit of a generation that is over is refused, and the member finds out
   assert.deepEqual(one.events, ['assigned 0', 'lost 0', 'assigned 0'])
 })
 
-test('a commit in the middle of a rebalance is made when it is over', async () => {
+test('a commit of a cooperative member in the middle of a rebalance is made when it is over', async () => {
   const world = await GroupWorld.make(1)
-  const one = world.join()
+  const one = world.join({ assignors: ['cooperative-sticky'] })
   await world.advance(3000)
   const answers = [
     {
@@ -401,13 +406,56 @@ test('the leader shares out partitions that are added', async () => {
 })
 
 test('a topic that does not exist yet is waited for', async () => {
-  const world = await GroupWorld.make(1, { client: { metadataMaxAgeMs: 5000 } })
+  const world = await GroupWorld.make(1)
   const one = world.join({}, { topics: ['later'] })
-  await world.advance(5000)
+  await world.advance(20_000)
   assert.deepEqual(owned(one), [])
+  const asked = world.cluster.asked('Metadata').length
+  assert.ok(asked < 40, `${asked} times`)
   world.cluster.addTopic('later', 2)
-  await world.advance(15_000)
+  // Long before metadata is renewed for its age.
+  await world.advance(5000)
   assert.deepEqual(owned(one), [0, 1])
+  const before = world.cluster.asked('Metadata').length
+  await world.advance(60_000)
+  assert.equal(world.cluster.asked('Metadata').length, before, 'nothing is missing any more')
+})
+
+test('a member joins beside members with any one of the usual assignors', async () => {
+  for (const assignors of [undefined, ['range'], ['cooperative-sticky'], ['range', 'cooperative-sticky']] as const) {
+    for (const isFirst of [true, false]) {
+      const world = await GroupWorld.make(4)
+      const both: Member[] = []
+      for (const given of isFirst ? [undefined, assignors] : [assignors, undefined]) {
+        both.push(world.join(given === undefined ? {} : { assignors: given }))
+        await world.advance(10_000)
+      }
+      assert.deepEqual(both.flatMap(owned).sort(), [0, 1, 2, 3])
+      assert.deepEqual(
+        both.map(one => owned(one).length),
+        [2, 2],
+      )
+      await world.finish(Promise.all(both.map(({ consumer }) => consumer.close())))
+    }
+  }
+})
+
+test('the usual assignors are offered in the order of Kafka’s own client, by a member that owns nothing when it joins', async () => {
+  const world = await GroupWorld.make(2)
+  const one = world.join()
+  await world.advance(3000)
+  const two = world.join()
+  await world.advance(10_000)
+  assert.deepEqual(one.events, ['assigned 0,1', 'revoked 0,1', 'assigned 0'])
+  const joins = world.cluster.asked('JoinGroup').map(({ body }) => body as unknown as JoinBody)
+  for (const { protocols } of joins) {
+    assert.deepEqual(
+      protocols.map(({ name }) => name),
+      ['range', 'cooperative-sticky'],
+    )
+    for (const { metadata } of protocols) assert.deepEqual(decodeSubscription(metadata).ownedPartitions, [])
+  }
+  await world.finish(Promise.all([one, two].map(({ consumer }) => consumer.close())))
 })
 
 test('an application that does not come back loses its partitions, and gets some again when it does', async () => {
