@@ -17,8 +17,12 @@ const seedWord = 4
 const maxSlotsWord = 8
 /** So many slots have been in use at most since the memory was made: all behind them is as it was then, free and untouched. */
 const touchedSlotsWord = 9
-/** A map begins with these, and has twice as many as soon as half of them are in use: it touches no memory that it does not need. */
+/** A map begins with these, and gets more as they fill: it touches no memory that it does not need. */
 const firstSlots = 1 << 16
+/** A map of which more is in use gets more slots: the fuller it is, the longer is a search. */
+const fullestPart = 0.75
+/** By small steps, so that a map is not much larger than its keys need; each costs a walk over all of it. */
+const growthFactor = 1.25
 /** An offset needs 21 bits of its high word; in the others an entry says of which filling of the map it is. */
 const generationShift = 21
 const highOffsetMask = (1 << generationShift) - 1
@@ -165,41 +169,41 @@ export class OffsetMap {
     const maxSlots = this.#words[maxSlotsWord]
     const needed = this.#words[entriesWord] + count
     let slots = this.#slots
-    while (slots < maxSlots && needed * 2 > slots) slots = Math.min(maxSlots, slots * 2)
-    if (slots === this.#slots) return
-    const entries = this.#entries()
-    const words = this.#words
-    freeAll(words)
-    const generation = words[generationWord]
-    for (let from = 0; from < entries.length; from += entryWords) {
-      let slot = Math.floor(((entries[from] >>> 0) * slots) / twoTo32)
-      let at = headerWords + slot * entryWords
-      while (words[at + 5] >>> generationShift === generation) {
-        slot = slot + 1 === slots ? 0 : slot + 1
-        at = headerWords + slot * entryWords
-      }
-      for (let word = 0; word < 5; word++) words[at + word] = entries[from + word]
-      words[at + 5] = (generation << generationShift) | (entries[from + 5] & highOffsetMask)
-    }
-    words[slotsWord] = slots
-    words[touchedSlotsWord] = Math.max(words[touchedSlotsWord], slots)
-    this.#slots = slots
-    this.#generation = generation
+    while (slots < maxSlots && needed > slots * fullestPart) slots = Math.min(maxSlots, Math.ceil(slots * growthFactor))
+    if (slots > this.#slots) this.#spread(slots)
   }
 
-  /** A copy of all that is in the map, one entry after the other. */
-  #entries(): Int32Array<ArrayBuffer> {
-    const words = this.#words
-    const entries = new Int32Array(words[entriesWord] * entryWords)
-    let to = 0
-    for (let slot = 0; slot < this.#slots; slot++) {
-      const at = headerWords + slot * entryWords
-      if (words[at + 5] >>> generationShift !== this.#generation) continue
-      entries.set(words.subarray(at, at + entryWords), to)
-      to += entryWords
+  /**
+   * Moves all entries to where they belong among so many slots, within the same memory. Where a search begins grows with the
+   * hash and with the number of slots. So no entry of a run of slots in use belongs below that run, now or then, and the runs
+   * are moved from the last to the first: what is above one has been moved already, and leaves room for it. What went on from the
+   * last slot to the first comes last.
+   */
+  #spread(slots: number): void {
+    let end = this.#slots
+    this.#slots = slots
+    this.#words[slotsWord] = slots
+    this.#words[touchedSlotsWord] = Math.max(this.#words[touchedSlotsWord], slots)
+    const run = new EntryList()
+    while (end > 0) {
+      let start = end
+      while (start > 0 && this.#isUsed(start - 1)) start--
+      run.take(this.#words, start, end)
+      for (let index = 0; index < run.count; index++) this.#place(run.words, index * entryWords)
+      end = start - 1
     }
-    assert(to === entries.length, 'the map knows how many entries it has')
-    return entries
+  }
+
+  /** Puts an entry of a list into the first free slot from where a search for it begins. */
+  #place(list: Int32Array, from: number): void {
+    let slot = Math.floor(((list[from] >>> 0) * this.#slots) / twoTo32)
+    while (this.#isUsed(slot)) slot = slot + 1 === this.#slots ? 0 : slot + 1
+    const at = headerWords + slot * entryWords
+    for (let word = 0; word < entryWords; word++) this.#words[at + word] = list[from + word]
+  }
+
+  #isUsed(slot: number): boolean {
+    return this.#words[headerWords + slot * entryWords + 5] >>> generationShift === this.#generation
   }
 
   /** For each hash the offset that was noted last, or -1, to `found`. */
@@ -242,5 +246,20 @@ export class OffsetMap {
       touched ^= words[at] ^ words[at + 5]
     }
     this.touched = touched
+  }
+}
+
+/** Entries that were taken out of a map. */
+class EntryList {
+  words = new Int32Array(64 * entryWords)
+  count = 0
+
+  /** Those in slots of a map, from `start` to `end`: they are free afterwards. */
+  take(map: Int32Array, start: number, end: number): void {
+    this.count = end - start
+    if (this.words.length < this.count * entryWords) this.words = new Int32Array(2 * this.count * entryWords)
+    const at = headerWords + start * entryWords
+    this.words.set(map.subarray(at, headerWords + end * entryWords))
+    for (let slot = 0; slot < this.count; slot++) map[at + slot * entryWords + entryWords - 1] = 0
   }
 }
