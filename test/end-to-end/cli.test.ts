@@ -220,7 +220,8 @@ for (const which of ['listeners', 'millrace.admin.listener']) {
   test(`a start on a taken port (${which}) formats no directory`, async () => {
     const parent = await mkdtemp(join(tmpdir(), 'millrace-taken-'))
     const taken = new URL(`http://${broker.bootstrapServers}`).port
-    const [port, admin] = which === 'listeners' ? [taken, await freePort()] : [await freePort(), taken]
+    const [free] = await freePorts(1)
+    const [port, admin] = which === 'listeners' ? [taken, free] : [free, taken]
     try {
       const settings = [
         `listeners=PLAINTEXT://127.0.0.1:${port}`,

@@ -1,3 +1,4 @@
+import { getCompileCacheDir } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import type { CompactionJob, FailedJob } from '../../records/compaction/contract.ts'
 import type { WorkerAnswer } from './compaction-worker.ts'
@@ -75,7 +76,7 @@ export class CompactionThread {
   }
 
   #start(): Worker {
-    const worker = new Worker(this.#file, { execArgv: threadFlags(), name: 'compaction' })
+    const worker = new Worker(this.#file, { execArgv: threadFlags(), env: threadEnvironment(), name: 'compaction' })
     worker.on('message', (answer: WorkerAnswer) => this.#finish(asSent(answer)))
     worker.on('error', error => this.#died(worker, textOf(error)))
     worker.on('messageerror', error => this.#died(worker, textOf(error)))
@@ -127,6 +128,12 @@ function workerFile(): URL {
 /** Of the process's own flags only those that say how a file is read: others may be for the main thread only. */
 function threadFlags(): string[] {
   return process.execArgv.filter(flag => /^--(experimental-strip-types|disable-warning|no-warnings)/.test(flag))
+}
+
+/** A thread is told by this alone where compiled code is kept. Without it each one compiles, and in the repository strips types, anew. */
+function threadEnvironment(): NodeJS.ProcessEnv {
+  const cache = getCompileCacheDir()
+  return cache === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: cache }
 }
 
 function threadGone(reason: string): FailedJob {
