@@ -8,8 +8,6 @@ export interface BrokerOptions {
   readonly hostName: string
   /** Empty and absent log directories are formatted at once: the development profile. */
   readonly formatsEmptyDirectories: boolean
-  /** What else could end the start is looked at before that. Rejects with `StartError`. */
-  readonly beforeFormat?: () => Promise<void>
   /** Names this run of the machine, if that is known: memory that the kernel kept is still there. */
   readonly bootId?: string
   /** Bytes written or read lately that the kernel is taken to hold in memory; see `Traffic`. */

@@ -1,15 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { hostname, totalmem } from 'node:os'
-import type { HostAndPort } from '../config/listeners.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
-import type { Io } from '../io/io.ts'
 import type { LogSink } from '../io/log-sink.ts'
-import { NetworkError } from '../io/network.ts'
 import { nodeIo } from '../io/node/node-io.ts'
 import { AdminServer } from './admin/admin-server.ts'
 import { BrokerMetricsSource } from './admin/broker-metrics-source.ts'
 import { Broker } from './broker.ts'
-import { bindProblem } from './network/bind.ts'
 import { StartError } from './start-error.ts'
 
 export interface StartOptions {
@@ -47,7 +43,6 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     loaded,
     hostName: hostname(),
     formatsEmptyDirectories,
-    beforeFormat: () => tryAdmin(io, config.adminListener),
     bootId: bootId(),
     warmBytes: warmBytes(),
     poisonsMemory,
@@ -88,26 +83,12 @@ async function startAdmin(broker: Broker): Promise<AdminServer | undefined> {
     return admin
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    throw adminProblem(adminListener, code === 'EADDRINUSE' ? 'another program listens there' : message)
+    const what = code === 'EADDRINUSE' ? 'another program listens there' : message
+    const where = `${adminListener.host}:${adminListener.port}`
+    throw new StartError(
+      `millrace.admin.listener: cannot listen on ${where}: ${what}; set another, or an empty value for none`,
+    )
   }
-}
-
-/** Looks whether the admin port can be bound, and gives it back. */
-async function tryAdmin({ network }: Io, endpoint: HostAndPort | undefined): Promise<void> {
-  if (endpoint === undefined || endpoint.port === 0) return
-  try {
-    const listener = await network.listen(endpoint, { accept: connection => connection.destroy() })
-    await listener.close()
-  } catch (error) {
-    if (!(error instanceof NetworkError)) throw error
-    throw adminProblem(endpoint, bindProblem(error))
-  }
-}
-
-function adminProblem({ host, port }: HostAndPort, what: string): StartError {
-  return new StartError(
-    `millrace.admin.listener: cannot listen on ${host}:${port}: ${what}; set another, or an empty value for none`,
-  )
 }
 
 /** Linux names each run of the machine. */

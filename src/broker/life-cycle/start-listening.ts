@@ -1,5 +1,5 @@
 import type { Listener } from '../../config/listeners.ts'
-import { type Endpoint, NetworkError } from '../../io/network.ts'
+import { NetworkError } from '../../io/network.ts'
 import { apiOf } from '../../protocol/apis.ts'
 import { allHandlers } from '../handlers/all-handlers.ts'
 import { bind, bindProblem } from '../network/bind.ts'
@@ -31,10 +31,7 @@ export async function startListening(parts: BrokerParts): Promise<void> {
   })
   parts.server = server
   for (const listener of config.brokerListeners) {
-    const port = await bindListener(listener, {
-      listen: endpoint => server.listen(listener.name, endpoint),
-      stop: () => server.stopListening(listener.name),
-    })
+    const port = await bindListener(parts, server, listener)
     const advertised = config.advertisedListeners.find(one => one.name === listener.name)
     if (advertised === undefined) continue
     parts.listeners.push({
@@ -47,37 +44,17 @@ export async function startListening(parts: BrokerParts): Promise<void> {
   }
 }
 
-/**
- * Looks whether all listeners can be bound, and gives them back. An empty directory is not to be formatted by a start that comes to
- * nothing. Rejects with `StartError`.
- */
-export async function tryListening({ io, config, options }: BrokerParts): Promise<void> {
-  const bound: { close(): Promise<void> }[] = []
-  const stop = async () => {
-    for (const listener of bound.splice(0)) await listener.close()
-  }
-  const listen = async (endpoint: Endpoint) => {
-    const listener = await io.network.listen(endpoint, { accept: connection => connection.destroy() })
-    bound.push(listener)
-    return listener.endpoint
-  }
+async function bindListener(
+  _parts: BrokerParts,
+  server: SocketServer,
+  { name, host, port }: Listener,
+): Promise<number> {
   try {
-    for (const listener of config.brokerListeners)
-      if (listener.port !== 0) await bindListener(listener, { listen, stop: () => Promise.resolve() })
-    await options.beforeFormat?.()
-  } finally {
-    await stop()
-  }
-}
-
-interface Binding {
-  readonly listen: (endpoint: Endpoint) => Promise<Endpoint>
-  readonly stop: () => Promise<void>
-}
-
-async function bindListener({ name, host, port }: Listener, { listen, stop }: Binding): Promise<number> {
-  try {
-    return await bind({ host, port }, listen, stop)
+    return await bind(
+      { host, port },
+      endpoint => server.listen(name, endpoint),
+      () => server.stopListening(name),
+    )
   } catch (error) {
     if (!(error instanceof NetworkError)) throw error
     const where = `${host === '' ? 'all interfaces' : host}, port ${port}`

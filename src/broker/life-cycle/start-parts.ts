@@ -3,7 +3,7 @@ import { openDirectories } from '../open-directories.ts'
 import { StartError } from '../start-error.ts'
 import { type BrokerParts, brokerState } from './broker-parts.ts'
 import { openLogs } from './open-logs.ts'
-import { startListening, tryListening } from './start-listening.ts'
+import { startListening } from './start-listening.ts'
 import { startMetadata } from './start-metadata.ts'
 
 /** Starts one part after the other. Rejects with `StartError`; what was started until then is for `stopParts`. */
@@ -13,7 +13,6 @@ export async function startParts(parts: BrokerParts): Promise<void> {
   const opened = await openDirectories(parts.io, parts.storage, {
     config: parts.config,
     formatsEmpty: parts.options.formatsEmptyDirectories,
-    beforeFormat: () => tryListening(parts),
   })
   parts.claims = opened.claims
   parts.unclaimed = opened.failed
