@@ -58,18 +58,22 @@ describe('the tail ring', () => {
 
   test('gives back what was added, until it is dropped, and never other bytes', () => {
     const ring = new TailRing(512 * 1024)
-    const caches = Array.from({ length: 4 }, () => new TailCache(ring, 200 * 1024))
+    const caches = Array.from({ length: 4 }, () => new TailCache(ring, 200 * 1024, () => false))
     const batches: Buffer[][] = caches.map(() => [])
     const positions = caches.map(() => [0])
-    const views: { view: Buffer; copy: Buffer }[] = []
+    const reads: { bytes: Buffer; copy: Buffer }[] = []
     for (let index = 0; index < 4000; index++) {
       const which = index % 4
       const batch = batchOf({ valueBytes: (index * 37) % 900 })
       setBaseOffset(batch, 0, batches[which]!.length)
-      const view = caches[which]!.add(batch, place(batches[which]!.length, positions[which]!.at(-1)!))
-      if (index % 97 === 0) views.push({ view, copy: Buffer.from(batch) })
+      const position = positions[which]!.at(-1)!
+      caches[which]!.add(batch, place(batches[which]!.length, position))
       batches[which]!.push(batch)
-      positions[which]!.push(positions[which]!.at(-1)! + batch.length)
+      positions[which]!.push(position + batch.length)
+      if (index % 97 === 0) {
+        const hit = caches[which]!.find(batches[which]!.length - 1)!
+        reads.push({ bytes: caches[which]!.read(hit, position + batch.length)!, copy: Buffer.from(batch) })
+      }
       assert.ok(ring.sizeBytes <= 512 * 1024)
     }
     for (const [which, cache] of caches.entries()) {
@@ -81,16 +85,33 @@ describe('the tail ring', () => {
         assert.equal(hit.position, positions[which]![offset])
         assert.equal(cache.batchSize(hit), batch.length)
         const end = positions[which]![Math.min(offset + 5, batches[which]!.length)]!
-        const parts = cache.view(hit, end)
-        assert.deepEqual(parts && Buffer.concat(parts), Buffer.concat(batches[which]!.slice(offset, offset + 5)))
+        const bytes = cache.read(hit, end)
+        assert.deepEqual(bytes, Buffer.concat(batches[which]!.slice(offset, offset + 5)))
       }
       assert.ok(found > 100 && found < 1000, `${found} batches are left`)
     }
-    for (const { view, copy } of views) assert.deepEqual(view, copy, 'a view outlives its chunk')
+    for (const { bytes, copy } of reads) assert.deepEqual(bytes, copy, 'what was read outlives its chunk')
+  })
+
+  test('uses the memory of what it drops again, but not where it still has to be written', () => {
+    const batch = batchOf({ valueBytes: 100_000 })
+    const memoryOf = (isToBeWritten: boolean) => {
+      const cache = new TailCache(new TailRing(512 * 1024), 1_000_000, () => isToBeWritten)
+      const views = Array.from({ length: 10 }, (_, offset) => {
+        setBaseOffset(batch, 0, offset)
+        return cache.add(batch, place(offset, offset * batch.length))
+      })
+      const written = views.map(view => Number(view.readBigInt64BE(0)))
+      return { memory: new Set(views.map(view => view.buffer)).size, written }
+    }
+    assert.equal(memoryOf(false).memory, 2)
+    const { memory, written } = memoryOf(true)
+    assert.equal(memory, 5)
+    assert.deepEqual(written, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
   test('forgets what is cut, and has gaps for what it never had', () => {
-    const cache = new TailCache(new TailRing(512 * 1024), 100_000)
+    const cache = new TailCache(new TailRing(512 * 1024), 100_000, () => false)
     const batch = batchOf()
     for (const offset of [0, 1, 2]) {
       setBaseOffset(batch, 0, offset)
@@ -100,7 +121,7 @@ describe('the tail ring', () => {
     cache.add(batch, place(9, 9 * batch.length))
     assert.equal(cache.find(5), undefined)
     const first = cache.find(0)!
-    assert.equal(cache.view(first, 10 * batch.length), undefined)
+    assert.equal(cache.read(first, 10 * batch.length), undefined)
     cache.truncate(9)
     assert.equal(cache.find(9), undefined)
     assert.notEqual(cache.find(2), undefined)

@@ -254,9 +254,14 @@ export class LogAppender {
       this.#writer.writeNow(write, run)
       return
     }
-    this.#reader.tail ??= new TailCache(state.context.ring, state.context.limits.tailBytesPerPartition)
+    this.#reader.tail ??= this.#makeTail()
     const place = { baseOffset, endOffset: state.nextOffset, segmentBaseOffset: segment.baseOffset, position }
     this.#writer.gather(write, this.#reader.tail.add(run, place))
+  }
+
+  #makeTail(): TailCache {
+    const { ring, limits } = this.#state.context
+    return new TailCache(ring, limits.tailBytesPerPartition, () => this.#writer.hasUnwritten)
   }
 
   #note(segment: Segment, bytes: Buffer, at: number): void {

@@ -154,8 +154,8 @@ export class LogReader {
     const { segment, position } = start
     if (length < this.#context.limits.fileRangeFromBytes || !this.#isWarm(segment)) {
       const cached = this.tail?.find(start.offset)
-      const views = cached?.position === position ? this.tail?.view(cached, position + length) : undefined
-      if (views !== undefined) return views
+      const bytes = cached?.position === position ? this.tail?.read(cached, position + length) : undefined
+      if (bytes !== undefined) return [bytes]
     }
     const file = this.#file(segment)
     file.retain()

@@ -78,6 +78,11 @@ export class LogWriter {
     return this.#gathering === undefined && this.#inFlight.length === 0 && this.#waiting.length === 0
   }
 
+  /** Bytes that were gathered have not been given to a file yet, which copies what it does not write at once. */
+  get hasUnwritten(): boolean {
+    return this.#gathering !== undefined || this.#waiting.length > 0
+  }
+
   /** A write failed, and others that were in flight with it have not been answered yet: nothing more may be appended. */
   get isFailing(): boolean {
     return this.#failure !== undefined

@@ -29,15 +29,18 @@ export interface CachedPlace {
 export class TailCache implements RingUser {
   readonly #ring: TailRing
   readonly #maxBytes: number
+  readonly #isToBeWritten: () => boolean
   readonly #runs: CachedRun[] = []
   #bytes = 0
 
-  constructor(ring: TailRing, maxBytes: number) {
+  /** `isToBeWritten` says whether what `add` answered, of any call, still has to be written. */
+  constructor(ring: TailRing, maxBytes: number, isToBeWritten: () => boolean) {
     this.#ring = ring
     this.#maxBytes = maxBytes
+    this.#isToBeWritten = isToBeWritten
   }
 
-  /** Keeps a copy of a batch and answers a view of the copy. */
+  /** Keeps a copy of a batch and answers a view of the copy, to write it from: it stays good for as long. */
   add(
     batch: Buffer,
     place: { baseOffset: number; endOffset: number; segmentBaseOffset: number; position: number },
@@ -80,10 +83,10 @@ export class TailCache implements RingUser {
     return readBatchSize(this.#ring.chunk(this.#runs[runIndex].chunkId) as Buffer, at)
   }
 
-  /** Views of the segment's bytes [place, endPosition) if all of them are here. */
-  view(place: CachedPlace, endPosition: number): Buffer[] | undefined {
+  /** A copy of the segment's bytes [place, endPosition) if all of them are here. */
+  read(place: CachedPlace, endPosition: number): Buffer | undefined {
     const parts: Buffer[] = []
-    let position = place.position
+    let { position } = place
     for (let index = place.runIndex; index < this.#runs.length && position < endPosition; index++) {
       const run = this.#runs[index]
       const bytes = this.#ring.chunk(run.chunkId)
@@ -94,7 +97,7 @@ export class TailCache implements RingUser {
       parts.push(bytes.subarray(run.start + skipped, run.start + skipped + length))
       position += length
     }
-    return position === endPosition ? parts : undefined
+    return position === endPosition ? Buffer.concat(parts) : undefined
   }
 
   /** Forgets what is at or above the offset. */
@@ -116,9 +119,10 @@ export class TailCache implements RingUser {
     this.#bytes = 0
   }
 
-  chunkDropped(chunkId: number): void {
+  chunkDropped(chunkId: number): boolean {
     while (this.#runs.length > 0 && this.#runs[0].chunkId <= chunkId) {
       this.#bytes -= (this.#runs.shift() as CachedRun).length
     }
+    return this.#isToBeWritten()
   }
 }

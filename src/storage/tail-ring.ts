@@ -8,7 +8,8 @@ export interface RingSlice {
 
 /** Told when a chunk is dropped. */
 export interface RingUser {
-  chunkDropped(chunkId: number): void
+  /** True when bytes that were copied into it have not been written yet: then its memory is not used again. */
+  chunkDropped(chunkId: number): boolean
 }
 
 interface Chunk {
@@ -22,8 +23,9 @@ const chunkBytes = 256 * 1024
 
 /**
  * The newest small appends of all partitions of a broker, in memory: chunks that are filled one after the other and dropped
- * in the order in which they began. Bytes never change once written, and a dropped chunk is left to the garbage
- * collector, so a view of it stays good for as long as somebody sends it.
+ * in the order in which they began. The memory of the one that is dropped serves the next: left to the garbage collector,
+ * all that is produced would bring on a full collection every few seconds. So nobody keeps a view of a chunk but who still
+ * has to write it.
  */
 export class TailRing {
   readonly #maxBytes: number
@@ -59,14 +61,18 @@ export class TailRing {
   }
 
   #begin(): Chunk {
-    const chunk = { id: this.#nextId++, bytes: Buffer.allocUnsafeSlow(chunkBytes), used: 0, users: new Set<RingUser>() }
+    const isFull = this.sizeBytes + chunkBytes > this.#maxBytes
+    const bytes = (isFull ? this.#dropOldest() : undefined) ?? Buffer.allocUnsafeSlow(chunkBytes)
+    const chunk = { id: this.#nextId++, bytes, used: 0, users: new Set<RingUser>() }
     this.#chunks.push(chunk)
-    while (this.sizeBytes > this.#maxBytes) this.#dropOldest()
     return chunk
   }
 
-  #dropOldest(): void {
-    const dropped = this.#chunks.shift()
-    for (const user of dropped?.users ?? []) user.chunkDropped(dropped?.id as number)
+  /** The memory of the oldest chunk, if nobody needs it any more. */
+  #dropOldest(): Buffer | undefined {
+    const { id, bytes, users } = this.#chunks.shift()!
+    let isNeeded = false
+    for (const user of users) if (user.chunkDropped(id)) isNeeded = true
+    return isNeeded ? undefined : bytes
   }
 }
