@@ -10,6 +10,7 @@ import type { SegmentedLog } from './segmented-log.ts'
 const path = '/data/topic-0/00000000000000000000.log'
 const batches = 20
 const damaged = 8
+const lastOffsetDeltaAt = 23
 
 /** One segment without index entries, as a clean shutdown leaves it, with this done to its file. */
 async function reopened(
@@ -46,9 +47,9 @@ function withBatchInside(valueBytes: number): Buffer {
 }
 
 /** For each offset what a read of it gives: the offset that comes first, or the error. */
-async function answers(log: SegmentedLog): Promise<string> {
+async function answers(log: SegmentedLog, end = batches): Promise<string> {
   const found: (string | number)[] = []
-  for (let offset = 0; offset < batches; offset++) {
+  for (let offset = 0; offset < end; offset++) {
     const read = await log.read({ offset, maxBytes: 1, minOneBatch: true, isolation: 'logEndOffset' })
     if (read.type === 'refused') found.push(read.errorCode === ErrorCode.corruptMessage ? 'damaged' : read.errorCode)
     else found.push(readBaseOffset(await bytesOf(read), 0))
@@ -95,6 +96,44 @@ describe('a damaged batch hides itself only, before it was ever scrubbed:', () =
       const expected = Array.from({ length: batches }, (_, offset) => (offset === damaged ? 'damaged' : offset))
       assert.equal(await answers(log), expected.join())
     }))
+})
+
+describe('where offsets are left out, no one can say where a damaged batch began and ended:', () => {
+  const offsets = [
+    [0, 1],
+    [5, 8],
+    [12, 12],
+    [20, 21],
+  ] as const
+  const changesOfHeader: Record<string, (bytes: Buffer, at: number) => void> = {
+    'a record has rotted': changes['a record']!,
+    'its offset says that it begins later': (bytes, at) => bytes.writeBigInt64BE(11n, at),
+    'its header says that it ended sooner': (bytes, at) => bytes.writeInt32BE(0, at + lastOffsetDeltaAt),
+    'its header says that it ended later': (bytes, at) => bytes.writeInt32BE(6, at + lastOffsetDeltaAt),
+  }
+  for (const [what, change] of Object.entries(changesOfHeader)) {
+    test(`a read of any offset between the batches beside it is refused, for it may have been in there; ${what}`, () =>
+      onHost({ config: { indexIntervalBytes: 1 << 20 } }, async host => {
+        const log = await host.openLog()
+        for (const [from, to] of offsets) {
+          const batch = batchOf({ count: to - from + 1 })
+          batch.writeBigInt64BE(BigInt(from))
+          assert.equal(log.appendAsFollower(batch), undefined)
+          await written(host, log)
+        }
+        log.moveHighWatermark(log.logEndOffset)
+        await host.close()
+        host.io = host.node.start()
+        const bytes = host.io.disk.readSmallFile(path, 1e6)!
+        change(bytes, [...batchSpans(bytes)][1]!.at)
+        host.io.disk.writeSmallFile(path, bytes)
+        host.node.crash('kill')
+        await host.open()
+        const refused = Array.from({ length: 10 }, () => 'damaged')
+        const later = Array.from({ length: 8 }, () => 20)
+        assert.equal(await answers(host.log(), 22), [0, 0, ...refused, 12, ...later, 20].join())
+      }))
+  }
 })
 
 /** How many reads of the log's file the disk is asked for by each of some reads of the log, one after the other. */

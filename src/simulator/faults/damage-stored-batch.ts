@@ -43,7 +43,7 @@ const sectorBytes = 512
  * from what was never synced, and everything behind it may go.
  */
 export function damageStoredBatch(
-  { node, ledger, broker }: SimulatedBroker,
+  { node, ledger, broker }: Pick<SimulatedBroker, 'node' | 'ledger' | 'broker'>,
   random: SeededRandom,
   { mayLoseRest }: { readonly mayLoseRest: boolean },
 ): DamagedBatch | undefined {
@@ -71,10 +71,24 @@ export function damageStoredBatch(
   if (!node.disk.damage(path, position, bytes)) return undefined
   ledger.damaged(topicId, name.partition)
   const siblings = logs.filter(one => one.path.startsWith(`${directory}/`)).flatMap(one => one.batches)
-  // Where records have been cleaned away before it, a read of them comes to this batch.
-  const ends = siblings.map(({ lastOffset }) => lastOffset + 1).filter(end => end <= place.baseOffset)
-  const to = mayLoseRest ? Number.MAX_SAFE_INTEGER : place.lastOffset + 1
-  return { path, what, topic: name.topic, topicId, partition: name.partition, from: Math.max(0, ...ends), to }
+  const { from, to } = offsetsAround(place, siblings)
+  const end = mayLoseRest ? Number.MAX_SAFE_INTEGER : to
+  return { path, what, topic: name.topic, topicId, partition: name.partition, from, to: end }
+}
+
+/**
+ * The offsets between the batches beside a damaged one. Where records have been cleaned away, the damaged batch may have held any of
+ * them: its header, which would tell, is part of what cannot be believed, and a reader that was sent on to the next batch would
+ * miss what it held.
+ */
+function offsetsAround(place: StoredBatch, others: readonly StoredBatch[]): { from: number; to: number } {
+  let from = 0
+  let to = Number.MAX_SAFE_INTEGER
+  for (const { baseOffset, lastOffset } of others) {
+    if (lastOffset < place.baseOffset) from = Math.max(from, lastOffset + 1)
+    if (baseOffset > place.lastOffset) to = Math.min(to, baseOffset)
+  }
+  return { from, to }
 }
 
 interface Damage {
