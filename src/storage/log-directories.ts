@@ -10,6 +10,7 @@ import type { ClaimedDirectory } from './directory-claim.ts'
 import { removeCleanShutdown, writeCleanShutdown } from './directory-files.ts'
 import { type LoadProgress, loadDirectory, type UnopenedPartition } from './directory-loader.ts'
 import { DuplicateLogError, refuseDuplicates } from './duplicate-logs.ts'
+import { HoleSearch } from './hole-search.ts'
 import type { LogDirectory } from './log-directory.ts'
 import { createLogFiles, namesakeFileName, newLog } from './log-loader.ts'
 import { Scrubber } from './scrubber.ts'
@@ -364,6 +365,7 @@ export class LogDirectories {
     for (const directory of this.directories) {
       const { scrubBytesPerSecond } = this.#context.limits
       new Scrubber(directory, scrubBytesPerSecond, () => this.#logsOf(directory)).start()
+      new HoleSearch(directory, this.#logsOf(directory)).start()
     }
   }
 

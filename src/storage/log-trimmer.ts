@@ -5,6 +5,7 @@ import { expectDiskError } from '../io/disk.ts'
 import { batchHeaderBytes, readBaseOffset } from '../records/batch.ts'
 import type { LogAppender } from './log-appender.ts'
 import type { LogFlusher } from './log-flusher.ts'
+import { writeGapsBelow } from './log-holes.ts'
 import type { LogReader } from './log-reader.ts'
 import type { LogState } from './log-state.ts'
 import { producerStatesBefore } from './producer-recovery.ts'
@@ -214,7 +215,9 @@ export class LogTrimmer {
       file.release()
     }
     segment.syncedBytes = read.sizeBytes
-    if (last !== segment) await this.#makeActiveFile()
+    if (last === segment) return
+    await writeGapsBelow(state.context.disk, state.home.path, last.baseOffset)
+    await this.#makeActiveFile()
   }
 
   /**

@@ -7,6 +7,12 @@ const layouts = [
   { kind: 'timeindex', entryBytes: 12, offsetAt: 8, positionAt: undefined },
 ] as const
 
+interface LastEntry {
+  /** Of the log. */
+  readonly offset: number
+  readonly position: number | undefined
+}
+
 /**
  * Whether the index files of a segment tell of batches from `offset` on, which its file, `sizeBytes` long, does not have: the
  * end of the segment is lost. A gap before the next one alone says nothing, since compaction and followers leave such gaps
@@ -17,24 +23,39 @@ export async function isEndLost(
   segment: Segment,
   { offset, sizeBytes, to }: { readonly offset: number; readonly sizeBytes: number; readonly to: number },
 ): Promise<boolean> {
-  for (const { kind, entryBytes, offsetAt, positionAt } of layouts) {
-    const entry = await readLast(disk, segment.pathOf(kind), entryBytes)
+  for (const layout of layouts) {
+    const entry = await readLast(disk, segment, layout)
     if (entry === undefined) continue
-    const entryOffset = segment.baseOffset + entry.readInt32BE(offsetAt)
-    const isBeyond = entryOffset >= offset || (positionAt !== undefined && entry.readInt32BE(positionAt) >= sizeBytes)
-    if (isBeyond && entryOffset < to) return true
+    const isBeyond = entry.offset >= offset || (entry.position !== undefined && entry.position >= sizeBytes)
+    if (isBeyond && entry.offset < to) return true
   }
   return false
 }
 
+/** What the last entry of a segment's offset index says. Rejects with `DiskError`. */
+export async function readLastIndexEntry(
+  disk: Disk,
+  segment: Segment,
+): Promise<{ readonly offset: number; readonly position: number } | undefined> {
+  const entry = await readLast(disk, segment, layouts[0])
+  return entry?.position === undefined ? undefined : { offset: entry.offset, position: entry.position }
+}
+
 /** Undefined when there is no entry, or the file is damaged. */
-async function readLast(disk: Disk, path: string, entryBytes: number): Promise<Buffer | undefined> {
+async function readLast(
+  disk: Disk,
+  segment: Segment,
+  { kind, entryBytes, offsetAt, positionAt }: (typeof layouts)[number],
+): Promise<LastEntry | undefined> {
+  const path = segment.pathOf(kind)
   const sizeBytes = disk.status(path)?.sizeBytes ?? 0
   if (sizeBytes === 0 || sizeBytes % entryBytes !== 0) return undefined
   const file = disk.open(path, 'read')
   try {
     const entry = await file.read(sizeBytes - entryBytes, entryBytes)
-    return entry.length < entryBytes || entry.every(byte => byte === 0) ? undefined : entry
+    if (entry.length < entryBytes || entry.every(byte => byte === 0)) return undefined
+    const position = positionAt === undefined ? undefined : entry.readInt32BE(positionAt)
+    return { offset: segment.baseOffset + entry.readInt32BE(offsetAt), position }
   } finally {
     file.release()
   }

@@ -69,6 +69,8 @@ async function open(host: Host, boot = 'first'): Promise<SegmentedLog> {
   await host.open({ bootId: boot })
   const log = host.log()
   log.moveHighWatermark(log.logEndOffset)
+  // Segments that are missing are looked for behind the start.
+  await log.findHoles()
   return log
 }
 

@@ -24,6 +24,7 @@ import { LogCompaction } from './compaction/log-compaction.ts'
 import { LogAppender } from './log-appender.ts'
 import type { DirectoryOfLog } from './log-directory.ts'
 import { LogFlusher } from './log-flusher.ts'
+import { findHoles } from './log-holes.ts'
 import { LogReader, type ReadResult } from './log-reader.ts'
 import { type ScrubCursor, type ScrubStep, scrub } from './log-scrub.ts'
 import { type LoadedLog, LogState } from './log-state.ts'
@@ -241,6 +242,11 @@ export class SegmentedLog implements PartitionLog<FileRange> {
   /** Reads a part of the log again and checks it. Rejects with `DiskError`. */
   scrub(cursor: ScrubCursor | undefined, maxBytes: number): Promise<ScrubStep> {
     return scrub(this.#state, cursor, maxBytes)
+  }
+
+  /** Tells of segments that are missing among the others. Answers how many were looked at. Rejects with `DiskError`. */
+  findHoles(): Promise<number> {
+    return findHoles(this.#state)
   }
 
   /** What a clean shutdown leaves of the active segment. */

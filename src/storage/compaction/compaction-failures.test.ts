@@ -18,6 +18,8 @@ async function twoLogs(host: Host): Promise<SegmentedLog[]> {
   await host.open()
   const logs = [0, 1].map(partition => host.log(partition))
   for (const log of logs) log.moveHighWatermark(log.logEndOffset)
+  // What is looked for behind the start is over.
+  await host.world.sleep(100)
   return logs
 }
 

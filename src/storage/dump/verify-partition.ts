@@ -7,9 +7,11 @@ import {
 import { LeaderEpochs } from '../../core/log/leader-epochs.ts'
 import { decodeProducerSnapshot } from '../../core/log/producer-snapshot.ts'
 import { ProducerStates } from '../../core/log/producer-states.ts'
-import { planSegments } from '../../core/log/segment-plan.ts'
+import { planSegments, type SegmentPlan } from '../../core/log/segment-plan.ts'
 import type { Disk } from '../../io/disk.ts'
 import { readBaseOffset } from '../../records/batch.ts'
+import { readOffsetCheckpoint } from '../directory-files.ts'
+import { type Hole, isLost, lossOf, readGapsBelow } from '../log-holes.ts'
 import { maxSnapshotBytes } from '../producer-recovery.ts'
 import { scanFile } from '../segment-scan.ts'
 import { anyPlace, isLegacy, storedLastOffset, storedLeaderEpoch, storedMaxTimestamp } from '../stored-batch.ts'
@@ -40,6 +42,8 @@ export async function verifyPartition(
   const snapshots = new Set(plan.snapshots)
   if (snapshots.has(start)) loadStates(disk, directory, start, states)
   const isContiguous = metadataDirectory.test(directory)
+  const cleanedOffset = readCleanedOffset(disk, directory)
+  const gapsBelow = readGapsBelow(disk, directory)
   for (const offset of plan.missing)
     report({ path: `${directory}/${segmentFileName(offset, 'log')}`, position: 0, problem: 'the segment is missing' })
   let end = start
@@ -51,7 +55,8 @@ export async function verifyPartition(
     const path = `${directory}/${segmentFileName(baseOffset, 'log')}`
     if (isContiguous && !isNext) {
       report({ path, position: 0, problem: `the segment before it ends at offset ${end}: offsets are missing` })
-    }
+    } else if (end < baseOffset)
+      verifyGap(directory, { offset: end, to: baseOffset }, { plan, cleanedOffset, gapsBelow, report })
     isReplayWhole &&= isNext
     const snapshot = snapshots.has(baseOffset)
     snapshots.delete(baseOffset)
@@ -73,6 +78,28 @@ export async function verifyPartition(
     if (logFileKind(name) === 'metadataSnapshot') await verifyMetadataSnapshot(disk, `${directory}/${name}`, report)
   }
   return { start, end, bytes }
+}
+
+/** Of the log directory's checkpoint, where the partition's directory lies in one. */
+function readCleanedOffset(disk: Disk, directory: string): number | undefined {
+  const at = directory.lastIndexOf('/')
+  if (at < 0) return undefined
+  return readOffsetCheckpoint(disk, directory.slice(0, at), 'cleaner-offset-checkpoint')?.get(directory.slice(at + 1))
+}
+
+function verifyGap(
+  directory: string,
+  hole: Hole,
+  about: {
+    readonly plan: SegmentPlan
+    readonly cleanedOffset: number | undefined
+    readonly gapsBelow: number
+    readonly report: (problem: Problem) => void
+  },
+): void {
+  const isTold = about.plan.missing.some(missing => missing >= hole.offset && missing < hole.to)
+  if (isTold || !isLost(hole, about)) return
+  about.report({ path: `${directory}/${segmentFileName(hole.offset, 'log')}`, position: 0, problem: lossOf(hole) })
 }
 
 interface SegmentQuestion {
