@@ -18,10 +18,11 @@ export interface RetentionBounds {
 
 /** How many of the oldest segments may go. It may be all of them: the caller begins a new one first. */
 export function countExpired(segments: readonly RetainedSegment[], bounds: RetentionBounds, config: LogConfig): number {
-  const removable = countWhile(
-    segments,
-    segment => segment.endOffset <= bounds.lastStableOffset && segment.sizeBytes > 0,
-  )
+  const last = segments[segments.length - 1]
+  // Compaction may have left nothing of earlier ones; a last one without records is where the log goes on.
+  const removable = countWhile(segments, segment => {
+    return segment.endOffset <= bounds.lastStableOffset && (segment.sizeBytes > 0 || segment !== last)
+  })
   const candidates = segments.slice(0, removable)
   // The last segment is not below the log start, however far that has moved: it begins where the log ends.
   const belowStart = countWhile(

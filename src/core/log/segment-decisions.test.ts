@@ -101,7 +101,17 @@ describe('retention', () => {
     assert.deepEqual([0, 10, 25, 40].map(count), [0, 1, 2, 3])
   })
 
-  test('leaves an empty segment alone', () => {
+  test('leaves a last segment without records alone', () => {
     assert.equal(countExpired([segment(10, 1, 0)], bounds, { ...never, retentionMs: 0 }), 0)
+    assert.equal(countExpired([segment(10), segment(10, 1, 0)], bounds, { ...never, retentionMs: 0 }), 1)
+  })
+
+  test('takes segments of which compaction has left nothing, and does not end at them', () => {
+    const emptied = [segment(10, 100, 0), segment(20, 100, 0), segment(30), segment(40, 100, 0), segment(50)]
+    const all = { ...bounds, lastStableOffset: 50 }
+    assert.equal(countExpired(emptied, all, { ...never, retentionMs: 999 }), 5)
+    assert.equal(countExpired(emptied, all, { ...never, retentionBytes: 10 }), 4)
+    assert.equal(countExpired(emptied, { ...all, logStartOffset: 35 }, never), 3)
+    assert.equal(countExpired([{ ...emptied[0], largestTimestamp: undefined }], all, { ...never, retentionMs: 0 }), 0)
   })
 })
