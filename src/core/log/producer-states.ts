@@ -5,7 +5,6 @@ import {
   isTransactional,
   readBaseOffset,
   readBaseSequence,
-  readBaseTimestamp,
   readBatchSize,
   readLastOffset,
   readLastOffsetDelta,
@@ -185,8 +184,7 @@ export class ProducerStates {
     const marker = readMarker(bytes, at)
     if (marker === undefined) return undefined
     const offset = readBaseOffset(bytes, at)
-    const { isCommit, coordinatorEpoch } = marker
-    const timestamp = readBaseTimestamp(bytes, at)
+    const { isCommit, coordinatorEpoch, timestamp } = marker
     const producerEpoch = readProducerEpoch(bytes, at)
     this.#put(
       offset,
@@ -220,10 +218,14 @@ export class ProducerStates {
   }
 }
 
-/** Undefined for other control records, and for a batch whose record the cleaner has removed. */
-function readMarker(bytes: Buffer, at: number): TransactionMarker | undefined {
+/**
+ * Undefined for other control records, and for a batch whose record the cleaner has removed. The time is the record's: the base
+ * timestamp of the batch may be a delete horizon.
+ */
+function readMarker(bytes: Buffer, at: number): (TransactionMarker & { readonly timestamp: bigint }) | undefined {
   const record = new RecordReader(bytes, at, readBatchSize(bytes, at)).next()
-  return record && readTransactionMarker(record.key, record.value)
+  const marker = record && readTransactionMarker(record.key, record.value)
+  return record && marker && { ...marker, timestamp: record.timestamp }
 }
 
 function isInSequence(entry: ProducerEntry, producerEpoch: number, baseSequence: number): boolean {

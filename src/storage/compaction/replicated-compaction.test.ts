@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { batchSizeAt } from '../../records/batch.ts'
-import { bytesOf, Host } from '../fixture.test.ts'
+import { batchSizeAt, readDeleteHorizon } from '../../records/batch.ts'
+import { buildMarkerBatch } from '../../records/control.ts'
+import { bytesOf, Host, onHost, readAll, tryAppend, written } from '../fixture.test.ts'
 import type { SegmentedLog } from '../segmented-log.ts'
-import { compact, pairsOf, put } from './compaction-fixture.test.ts'
+import { compact, compacted, pairsOf, put, roll } from './compaction-fixture.test.ts'
 
 const deleteRetentionMs = 2000
 const config = { isCompacted: true, isDeleted: false, fileDeleteDelayMs: 10, segmentBytes: 400, deleteRetentionMs }
@@ -90,3 +91,32 @@ test('the drill would notice: a follower that was away for longer may miss a tom
   }
   assert.fail('no tombstone was missed')
 })
+
+test('a producer whose marker has a delete horizon was last heard of when the marker was written, not at the horizon', () =>
+  onHost({ config: { ...config, deleteRetentionMs: 1_000_000_000 } }, async host => {
+    await host.open()
+    const [leader, follower] = [host.log(0), host.log(1)]
+    const producer = { producerId: 7, producerEpoch: 0, isTransactional: true }
+    for (let round = 0; round < 3; round++) {
+      put(leader, [['key', `${round}`]], 1000 + round, { ...producer, baseSequence: round })
+      const marker = buildMarkerBatch({ isCommit: true, coordinatorEpoch: 1 }, 2000 + round, producer)
+      assert.equal(typeof tryAppend(leader, Buffer.from(marker), { origin: 'coordinator' }), 'number')
+      await roll(host, leader)
+    }
+    // The first passes take the data, the next gives markers of which no data is left their horizons.
+    for (let pass = 0; pass < 3; pass++) {
+      await compacted(host, leader)
+      put(leader, [['other', `${pass}`]], 3000)
+      await roll(host, leader)
+    }
+    // A follower that knows the producer by such a marker alone.
+    const batches = await readAll(leader)
+    const withHorizon = batches.filter(batch => readDeleteHorizon(batch, 0) !== undefined)
+    assert.equal(withHorizon.length, 2)
+    assert.equal(follower.appendAsFollower(withHorizon[1]), undefined)
+    await written(host, follower)
+    const [[, entry]] = follower.inspect().producers
+    assert.equal(entry.lastTimestamp, 2001n)
+    follower.expireProducers(2001 + host.context.producerIdExpirationMs())
+    assert.deepEqual(follower.inspect().producers, [])
+  }))
