@@ -306,7 +306,7 @@ test('a segment that is overdue for compaction does not end while its log is bei
       for (let index = 0; index < 20; index++) put(log, [[`key-${index}`, 'value']], 1000 + index)
       await written(host, log)
       log.moveHighWatermark(log.logEndOffset)
-      const { wallMs } = host.io.clock.now()
+      const wallMs = host.io.clock.now().wallMs + 2000
       const cut = log.truncate({ endOffset: 10 })
       for (let turn = seed % 30; turn > 0; turn--) await host.io.clock.yieldTurn()
       await log.compaction.need(wallMs)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onHost } from '../fixture.test.ts'
+import { onHost, written } from '../fixture.test.ts'
 import {
   compact,
   compacted,
@@ -172,6 +172,41 @@ test('max.compaction.lag.ms ends the active segment where nothing is appended an
     compactor.start()
     await host.world.sleep(1000)
     assert.deepEqual(await textOf(log), ['1:key=new'])
+    await compactor.close()
+  }))
+
+for (const ending of ['clean', 'kill'] as const) {
+  test(`max.compaction.lag.ms ends an active segment that was there at the start, after ${ending}`, () =>
+    onHost({ config: { ...config, minCleanableDirtyRatio: 1, maxCompactionLagMs: 500 } }, async host => {
+      let log = await host.openLog()
+      put(log, [['key', 'old']], 1_700_000_000_000)
+      put(log, [['key', 'new']], 1_700_000_000_000)
+      await written(host, log)
+      if (ending === 'clean') await host.close()
+      else host.node.crash(ending)
+      log = await host.openLog()
+      log.moveHighWatermark(log.logEndOffset)
+      const { compactor } = compactorOf(host)
+      compactor.start()
+      await host.world.sleep(1000)
+      assert.deepEqual(await textOf(log), ['1:key=new'])
+      await compactor.close()
+    }))
+}
+
+test('max.compaction.lag.ms counts from when records came that were old then already', () =>
+  onHost({ config: { ...config, minCleanableDirtyRatio: 1, maxCompactionLagMs: 2000 } }, async host => {
+    const log = await host.openLog()
+    const { compactor } = compactorOf(host)
+    compactor.start()
+    for (let index = 0; index < 1000; index++) {
+      put(log, [[`key-${index % 7}`, `${index}`]], 1000)
+      await written(host, log)
+      log.moveHighWatermark(log.logEndOffset)
+      await host.world.sleep(10)
+    }
+    const { passes } = compactor.figures
+    assert.ok(passes >= 3 && passes <= 6, `${passes} passes in ten seconds`)
     await compactor.close()
   }))
 

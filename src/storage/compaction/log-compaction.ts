@@ -156,14 +156,20 @@ export class LogCompaction implements RunningCompaction {
   }
 
   /**
-   * `max.compaction.lag.ms` also counts where nothing is appended any more: the active segment ends. Not while the log is being cut:
-   * who cuts counts on it that nothing is appended, and has the active segment open for that. It is looked at again soon.
+   * `max.compaction.lag.ms` also counts where nothing is appended any more: the active segment ends. Records that were old when
+   * they came have waited since they did, or a log that old ones are copied to would have a new segment, and be compacted, at
+   * every look. Not while the log is being cut: who cuts counts on it that nothing is appended, and has the active segment open
+   * for that. It is looked at again soon.
    */
   #rollOverdue(wallMs: number): void {
     const { segments, config, isUsable, changes } = this.#state
     if (!changes.isIdle) return
     const firstMs = firstTimestampMs(segments.active)
-    if (isUsable && firstMs !== undefined && wallMs - firstMs > config.maxCompactionLagMs) this.#roll()
+    if (!isUsable || firstMs === undefined) return
+    const { isUnprepared, createdWallMs } = segments.active
+    // When those came that lay there at the start is not known.
+    const sinceMs = isUnprepared ? firstMs : Math.max(firstMs, createdWallMs)
+    if (wallMs - sinceMs > config.maxCompactionLagMs) this.#roll()
   }
 
   #needNow(wallMs: number): CompactionNeed {
@@ -191,10 +197,9 @@ export class LogCompaction implements RunningCompaction {
     if (minCompactionLagMs <= 0 && maxCompactionLagMs >= Number.MAX_SAFE_INTEGER) return
     for (const segment of [...segments.all]) {
       if (!this.#state.isUsable) return
-      if (!segment.isSealed || segment.isGone || segment.nextOffset <= cleanedOffset || segment.sizeBytes === 0)
-        continue
+      if (segment.isGone || segment.nextOffset <= cleanedOffset || segment.sizeBytes === 0) continue
       try {
-        if (segment.largestTimestampMs === undefined) {
+        if (segment.isSealed && segment.largestTimestampMs === undefined) {
           const { times } = await loadIndexes(context, segments, segment)
           const status = times.length > 0 ? undefined : context.disk.status(segment.filePath)
           segment.noteLargestTimestamp(times, status?.modifiedWallMs)
