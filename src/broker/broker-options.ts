@@ -8,6 +8,11 @@ export interface BrokerOptions {
   readonly hostName: string
   /** Empty and absent log directories are formatted at once: the development profile. */
   readonly formatsEmptyDirectories: boolean
+  /**
+   * Opens the admin port, unless it is open: when the directories are this node's, and before they are formatted. Rejects
+   * with `StartError`.
+   */
+  readonly openAdmin?: () => Promise<void>
   /** Names this run of the machine, if that is known: memory that the kernel kept is still there. */
   readonly bootId?: string
   /** Bytes written or read lately that the kernel is taken to hold in memory; see `Traffic`. */

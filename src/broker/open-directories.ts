@@ -20,6 +20,8 @@ export interface OpenRequest {
   readonly config: BrokerConfig
   /** Empty and absent directories are formatted at once. Otherwise they are refused: a disk may not be mounted. */
   readonly formatsEmpty: boolean
+  /** What else could end the start comes first. Rejects with `StartError`. */
+  readonly beforeFormat: () => Promise<void>
 }
 
 /** Locks all log directories of a node and checks that they are this node's. Rejects with `StartError`. */
@@ -28,14 +30,14 @@ export async function openDirectories(
   context: StorageContext,
   request: OpenRequest,
 ): Promise<ClaimedDirectories> {
-  const { config, formatsEmpty } = request
+  const { config } = request
   const paths = [...new Set([...config.logDirs, config.metadataLogDir])]
   const claims: DirectoryClaim[] = []
   const release = () => {
     for (const claim of claims) if (claim.type === 'claimed') claim.lock.release()
   }
   try {
-    if (formatsEmpty) await formatEmpty(io, context, config, paths)
+    if (request.formatsEmpty) await formatEmpty(io, context, request, paths)
     for (const path of paths) claims.push(await claimDirectory(context, path))
     return check(io, config, claims)
   } catch (error) {
@@ -49,11 +51,12 @@ export async function openDirectories(
 async function formatEmpty(
   io: Io,
   context: StorageContext,
-  config: BrokerConfig,
+  { config, beforeFormat }: OpenRequest,
   paths: readonly string[],
 ): Promise<void> {
   const isEmpty = (path: string) => io.disk.status(path) === undefined || io.disk.list(path).length === 0
   if (!paths.every(isEmpty)) return
+  await beforeFormat()
   await format(io, context, { config, clusterId: randomUuid(io.random), directories: paths, isStandalone: true })
 }
 

@@ -38,55 +38,46 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     else started.fail(reason)
   }
   const io = nodeIo({ log, sendfile: config.millraceSendfile, uncaught })
-  const starting = Broker.start({
-    io,
-    loaded,
-    hostName: hostname(),
-    formatsEmptyDirectories,
-    bootId: bootId(),
-    warmBytes: warmBytes(),
-    poisonsMemory,
-    failed,
-  })
-  const broker = await Promise.race([starting, early.promise])
-  started = broker
-  let admin: AdminServer | undefined
+  const { adminListener } = config
+  const admin = adminListener && new AdminServer(adminListener)
   try {
-    admin = await startAdmin(broker)
+    const starting = Broker.start({
+      io,
+      loaded,
+      hostName: hostname(),
+      formatsEmptyDirectories,
+      openAdmin: admin && (() => listen(admin)),
+      bootId: bootId(),
+      warmBytes: warmBytes(),
+      poisonsMemory,
+      failed,
+    })
+    const broker = await Promise.race([starting, early.promise])
+    started = broker
+    admin?.serve(new BrokerMetricsSource(broker), () => broker.isReady)
+    return {
+      broker,
+      adminPort: admin?.port,
+      close: async () => {
+        await admin?.close()
+        return await broker.close()
+      },
+    }
   } catch (error) {
-    await broker.close()
+    await admin?.close()
     throw error
-  }
-  return {
-    broker,
-    adminPort: admin?.port,
-    close: async () => {
-      await admin?.close()
-      return await broker.close()
-    },
   }
 }
 
-async function startAdmin(broker: Broker): Promise<AdminServer | undefined> {
-  const { adminListener } = broker.config
-  if (adminListener === undefined) return undefined
-  const admin = new AdminServer({
-    ...adminListener,
-    source: new BrokerMetricsSource(broker),
-    readiness: () => ({
-      isReady: broker.isReady,
-      reason: broker.isReady ? 'ready' : 'not ready: starting or stopping',
-    }),
-  })
+/** Rejects with `StartError`. */
+async function listen(admin: AdminServer): Promise<void> {
   try {
     await admin.listen()
-    return admin
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     const what = code === 'EADDRINUSE' ? 'another program listens there' : message
-    const where = `${adminListener.host}:${adminListener.port}`
     throw new StartError(
-      `millrace.admin.listener: cannot listen on ${where}: ${what}; set another, or an empty value for none`,
+      `millrace.admin.listener: cannot listen on ${admin.host}:${admin.port}: ${what}; set another, or an empty value for none`,
     )
   }
 }

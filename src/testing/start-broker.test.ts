@@ -116,6 +116,9 @@ test('settings and topics that cannot be reject, and leave nothing behind', asyn
   await using broker = await startBroker()
   const overrides = { listeners: `PLAINTEXT://127.0.0.1:${broker.port}` }
   await assert.rejects(startBroker({ overrides }), /listeners: .*another program listens there/)
+  const kept = join(temporary.path, 'kept')
+  await assert.rejects(startBroker({ overrides: { ...overrides, 'log.dirs': kept } }), StartError)
+  assert.ok(!existsSync(kept), 'nothing is formatted by a start that cannot listen')
   await broker.close()
   assert.deepEqual(temporary.names(), [])
 })
@@ -185,6 +188,7 @@ function emptyTemporaryDirectory() {
   const path = mkdtempSync(join(tmpdir(), 'millrace-testing-'))
   process.env.TMPDIR = path
   return {
+    path,
     names: () => readdirSync(path),
     [Symbol.dispose]() {
       if (before === undefined) delete process.env.TMPDIR

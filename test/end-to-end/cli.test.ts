@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, writeSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -215,6 +215,28 @@ test('what is called or configured wrongly ends with 2, says what is wrong as it
   const { code, stderr } = await millrace(['topic', 'list'], { bootstrap: 'bad' })
   assert.deepEqual({ code, stderr: stderr.slice(0, 33) }, { code: 2, stderr: 'MILLRACE_BOOTSTRAP=bad: HOST:PORT' })
 })
+
+for (const which of ['listeners', 'millrace.admin.listener']) {
+  test(`a start on a taken port (${which}) formats no directory`, async () => {
+    const parent = await mkdtemp(join(tmpdir(), 'millrace-taken-'))
+    const taken = new URL(`http://${broker.bootstrapServers}`).port
+    const [free] = await freePorts(1)
+    const [port, admin] = which === 'listeners' ? [taken, free] : [free, taken]
+    try {
+      const settings = [
+        `listeners=PLAINTEXT://127.0.0.1:${port}`,
+        `millrace.admin.listener=127.0.0.1:${admin}`,
+        `log.dirs=${join(parent, 'data')}`,
+      ]
+      const { code, stderr } = await millrace(['start', ...settings.flatMap(setting => ['-o', setting])])
+      assert.equal(code, 1)
+      assert.match(stderr, new RegExp(`^${which}: .*cannot listen on .*: another program listens there`))
+      assert.deepEqual(readdirSync(parent), [])
+    } finally {
+      await rm(parent, { recursive: true })
+    }
+  })
+}
 
 test('what is not there is told at once', async () => {
   const began = performance.now()

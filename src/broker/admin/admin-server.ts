@@ -1,52 +1,58 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { HostAndPort } from '../../config/listeners.ts'
 import { Exposition } from './exposition.ts'
 import type { MetricsSource } from './metrics-source.ts'
 
-/** Whether the broker serves, and what it waits for if not. */
-export interface Readiness {
-  readonly isReady: boolean
-  readonly reason: string
-}
-
-export interface AdminServerOptions {
-  readonly host: string
-  readonly port: number
-  readonly source: MetricsSource
-  readonly readiness: () => Readiness
+/** What there is to tell of a broker that has started. */
+interface Told {
+  readonly exposition: Exposition
+  readonly isReady: () => boolean
 }
 
 const maxHeaderBytes = 8 * 1024
+const notReady = 'not ready: starting or stopping\n'
 
 /**
  * The admin port: `/metrics` for Prometheus, `/livez` (the event loop answers) and `/readyz` (clients can be served).
- * Everything is read only.
+ * Everything is read only. It is open while the broker starts, which can take minutes.
  */
 export class AdminServer {
+  readonly host: string
+  readonly #askedPort: number
   readonly #server: Server
-  readonly #exposition: Exposition
-  readonly #options: AdminServerOptions
+  #listening: Promise<void> | undefined
+  #told: Told | undefined
 
-  constructor(options: AdminServerOptions) {
-    this.#options = options
-    this.#exposition = new Exposition(options.source)
+  constructor({ host, port }: HostAndPort) {
+    this.host = host
+    this.#askedPort = port
     this.#server = createServer({ maxHeaderSize: maxHeaderBytes, requestTimeout: 10_000 }, (request, response) => {
       void this.#answer(request.method ?? 'GET', new URL(request.url ?? '/', 'http://admin').pathname, response)
     })
     this.#server.maxConnections = 100
   }
 
-  /** Where it listens, once it does. */
+  /** Once it listens the real one, also where any was asked for. */
   get port(): number {
     const address = this.#server.address()
-    return typeof address === 'object' && address !== null ? address.port : this.#options.port
+    return typeof address === 'object' && address !== null ? address.port : this.#askedPort
   }
 
-  /** Rejects with Node's error. */
+  /** Harmless when repeated. Rejects with Node's error. */
   async listen(): Promise<void> {
-    const { host, port } = this.#options
+    this.#listening ??= this.#listen()
+    await this.#listening
+  }
+
+  /** The broker has started: there are metrics from now on, and it may be ready. */
+  serve(source: MetricsSource, isReady: () => boolean): void {
+    this.#told = { exposition: new Exposition(source), isReady }
+  }
+
+  async #listen(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject)
-      this.#server.listen(port, host, () => {
+      this.#server.listen(this.#askedPort, this.host, () => {
         this.#server.off('error', reject)
         resolve()
       })
@@ -65,21 +71,28 @@ export class AdminServer {
     }
     switch (path) {
       case '/metrics':
-        response.setHeader('content-type', this.#exposition.contentType)
-        end(response, 200, await this.#exposition.text())
+        await answerMetrics(this.#told?.exposition, response)
         return
       case '/livez':
         end(response, 200, 'alive\n')
         return
-      case '/readyz': {
-        const { isReady, reason } = this.#options.readiness()
-        end(response, isReady ? 200 : 503, `${reason}\n`)
+      case '/readyz':
+        if (this.#told?.isReady()) end(response, 200, 'ready\n')
+        else end(response, 503, notReady)
         return
-      }
       default:
         end(response, 404, 'Here are /metrics, /livez and /readyz.\n')
     }
   }
+}
+
+async function answerMetrics(exposition: Exposition | undefined, response: ServerResponse): Promise<void> {
+  if (exposition === undefined) {
+    end(response, 503, notReady)
+    return
+  }
+  response.setHeader('content-type', exposition.contentType)
+  end(response, 200, await exposition.text())
 }
 
 function end(response: ServerResponse, status: number, body: string): void {

@@ -1,15 +1,14 @@
 import type { Listener } from '../../config/listeners.ts'
 import { NetworkError } from '../../io/network.ts'
 import { apiOf } from '../../protocol/apis.ts'
-import { allHandlers } from '../handlers/all-handlers.ts'
 import { bind, bindProblem } from '../network/bind.ts'
 import { SocketServer } from '../network/socket-server.ts'
 import { StartError } from '../start-error.ts'
 import type { BrokerParts } from './broker-parts.ts'
-import { brokerServices } from './broker-services.ts'
 
-/** Binds all listeners of brokers. Nobody is served yet. Rejects with `StartError`. */
+/** Binds all listeners of brokers, unless they are. Nobody is served yet. Rejects with `StartError`. */
 export async function startListening(parts: BrokerParts): Promise<void> {
+  if (parts.server !== undefined) return
   const { clock, network, log } = parts.io
   const config = parts.config
   const server = new SocketServer({
@@ -18,7 +17,6 @@ export async function startListening(parts: BrokerParts): Promise<void> {
     log,
     budget: parts.budget,
     metrics: parts.metrics,
-    handlers: allHandlers(brokerServices(parts)),
     apiName: apiKey => apiOf(apiKey)?.name ?? String(apiKey),
     maxRequestBytes: config.socketRequestMaxBytes,
     maxIdleMs: config.connectionsMaxIdleMs,
@@ -31,7 +29,7 @@ export async function startListening(parts: BrokerParts): Promise<void> {
   })
   parts.server = server
   for (const listener of config.brokerListeners) {
-    const port = await bindListener(parts, server, listener)
+    const port = await bindListener(server, listener)
     const advertised = config.advertisedListeners.find(one => one.name === listener.name)
     if (advertised === undefined) continue
     parts.listeners.push({
@@ -44,11 +42,7 @@ export async function startListening(parts: BrokerParts): Promise<void> {
   }
 }
 
-async function bindListener(
-  _parts: BrokerParts,
-  server: SocketServer,
-  { name, host, port }: Listener,
-): Promise<number> {
+async function bindListener(server: SocketServer, { name, host, port }: Listener): Promise<number> {
   try {
     return await bind(
       { host, port },

@@ -1,7 +1,9 @@
 import { BrokerRegistration } from '../broker-registration.ts'
+import { allHandlers } from '../handlers/all-handlers.ts'
 import { openDirectories } from '../open-directories.ts'
 import { StartError } from '../start-error.ts'
 import { type BrokerParts, brokerState } from './broker-parts.ts'
+import { brokerServices } from './broker-services.ts'
 import { openLogs } from './open-logs.ts'
 import { startListening } from './start-listening.ts'
 import { startMetadata } from './start-metadata.ts'
@@ -13,22 +15,31 @@ export async function startParts(parts: BrokerParts): Promise<void> {
   const opened = await openDirectories(parts.io, parts.storage, {
     config: parts.config,
     formatsEmpty: parts.options.formatsEmptyDirectories,
+    beforeFormat: () => takePorts(parts),
   })
   parts.claims = opened.claims
   parts.unclaimed = opened.failed
   parts.clusterId = opened.clusterId
+  await parts.options.openAdmin?.()
   await startMetadata(parts)
   // Without the metadata of the cluster every partition would look like one that is not ours.
   refuseToGoOn(parts)
   parts.state = brokerState.recovery
   await openLogs(parts)
   refuseToGoOn(parts)
+  // Only now, unless all was new: an open port says that the broker is ready, and clients that come earlier would wait.
   await startListening(parts)
   await register(parts)
   refuseToGoOn(parts)
-  parts.server!.serve()
+  parts.server!.serve(allHandlers(brokerServices(parts)))
   parts.compactor!.start()
   parts.state = brokerState.running
+}
+
+/** An empty directory is not formatted by a start that comes to nothing. Whoever connects meanwhile waits, for a moment. */
+async function takePorts(parts: BrokerParts): Promise<void> {
+  await startListening(parts)
+  await parts.options.openAdmin?.()
 }
 
 function refuseToGoOn(parts: BrokerParts): void {

@@ -18,7 +18,6 @@ export interface SocketServerOptions {
   readonly log: LogSink
   readonly budget: MemoryBudget
   readonly metrics: BrokerMetrics
-  readonly handlers: ReadonlyMap<number, ApiHandler>
   readonly apiName: (apiKey: number) => string
   /** `socket.request.max.bytes` */
   readonly maxRequestBytes: number
@@ -45,8 +44,8 @@ export class SocketServer {
   readonly #byAddress = new Map<string, number>()
   readonly #refusals: RateLimitedLog
   #sweep: Timer | undefined
-  /** Before, connections are taken and nothing is read from them. */
-  #isServing = false
+  /** By API key. Until they are there, connections are taken and nothing is read from them. */
+  #handlers: ReadonlyMap<number, ApiHandler> | undefined
   #isClosing = false
 
   constructor(options: SocketServerOptions) {
@@ -70,8 +69,8 @@ export class SocketServer {
       listenerName,
       maxRequestBytes: this.#options.maxRequestBytes,
       writer: this.#writer,
-      served: apiKey => this.#options.handlers.get(apiKey),
-      handle: request => this.#options.handlers.get(request.header.apiKey)!.handle(request),
+      served: apiKey => this.#handlers?.get(apiKey),
+      handle: request => this.#handlers!.get(request.header.apiKey)!.handle(request),
       handlerFailed: (connection, error) => this.#handlerFailed(connection, error),
       warn: (problem, address) => this.#refusals.warn(problem, address),
       requestEnded: request => this.#requestEnded(request),
@@ -86,8 +85,8 @@ export class SocketServer {
   }
 
   /** Requests are read and answered from now on, also those of connections that came before. */
-  serve(): void {
-    this.#isServing = true
+  serve(handlers: ReadonlyMap<number, ApiHandler>): void {
+    this.#handlers = handlers
     for (const connection of this.#connections) connection.start()
   }
 
@@ -127,7 +126,7 @@ export class SocketServer {
     this.#byAddress.set(address, fromAddress + 1)
     const client = new ClientConnection(connection, host)
     this.#connections.add(client)
-    if (this.#isServing) client.start()
+    if (this.#handlers !== undefined) client.start()
   }
 
   #connectionEnded(connection: ClientConnection, reason: string | undefined): void {
