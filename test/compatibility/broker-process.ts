@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { openSync } from 'node:fs'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { Patience } from './patience.ts'
 
 /** A broker (or a small cluster) in processes of its own, whoever wrote it. */
 export interface BrokerProcess extends AsyncDisposable {
@@ -40,9 +41,9 @@ export async function until(
   holds: () => boolean | Promise<boolean>,
   { timeoutMs = 60_000, everyMs = 20 }: { readonly timeoutMs?: number; readonly everyMs?: number } = {},
 ): Promise<void> {
-  const deadline = performance.now() + timeoutMs
+  using patience = new Patience(timeoutMs)
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`)
+    if (patience.isOver) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`)
     await pause(everyMs)
   }
 }

@@ -15,6 +15,7 @@ import { hex } from '../../src/records/hex.ts'
 import { SeededRandom } from '../../src/records/seeded-random.ts'
 import { startBroker } from '../../src/testing/index.ts'
 import { MillraceProcess } from '../compatibility/millrace-process.ts'
+import { Patience } from '../compatibility/patience.ts'
 import { api } from './api.ts'
 import { LogLines } from './log-lines.ts'
 import { frameOf, RawClient } from './raw-client.ts'
@@ -88,9 +89,9 @@ class Target implements AsyncDisposable {
   }
 
   async logged(pattern: RegExp): Promise<void> {
-    const deadline = performance.now() + 15_000
+    using patience = new Patience(15_000)
     while (!pattern.test(this.broker.output())) {
-      assert.ok(performance.now() < deadline, `no line is like ${pattern}:\n${this.broker.output()}`)
+      assert.ok(!patience.isOver, `no line is like ${pattern}:\n${this.broker.output()}`)
       await pause(20)
     }
   }

@@ -7,6 +7,7 @@ import { ErrorCode } from '../../src/base/error-code.ts'
 import { createClient } from '../../src/client/index.ts'
 import { decodeBatchHeader } from '../../src/records/batch-header.ts'
 import { startBroker } from '../../src/testing/index.ts'
+import { Patience } from '../compatibility/patience.ts'
 import { api } from './api.ts'
 import { RawClient } from './raw-client.ts'
 import { batchOf, createTopic, fetch, type Place, produce, recordsOf } from './requests.ts'
@@ -62,11 +63,11 @@ async function readAll(client: RawClient, place: Place, from: number) {
 }
 
 async function untilCompacted(client: RawClient, place: Place): Promise<number[]> {
-  const deadlineMs = Date.now() + patienceMs
+  using patience = new Patience(patienceMs)
   for (;;) {
     const { offsets, epochs } = await readAll(client, place, 0)
     if (offsets.length <= kept.length) return assert.deepEqual(offsets, kept) ?? epochs
-    assert.ok(Date.now() < deadlineMs, `${offsets.length} records are left`)
+    assert.ok(!patience.isOver, `${offsets.length} records are left`)
     await new Promise(resolve => setTimeout(resolve, 50))
   }
 }

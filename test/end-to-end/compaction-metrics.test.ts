@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { type RunningBroker, startBroker } from '../../src/broker/start.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import type { LogSink } from '../../src/io/log-sink.ts'
+import { Patience } from '../compatibility/patience.ts'
 import { api } from './api.ts'
 import { RawClient } from './raw-client.ts'
 import { batchOf, createTopic, type Place, produce } from './requests.ts'
@@ -38,12 +39,12 @@ async function scrape({ adminPort }: RunningBroker): Promise<Map<string, number>
 }
 
 async function until(running: RunningBroker, isReached: (metrics: Map<string, number>) => boolean) {
-  const deadlineMs = Date.now() + patienceMs
+  using patience = new Patience(patienceMs)
   for (;;) {
     const metrics = await scrape(running)
     if (isReached(metrics)) return metrics
     const ours = [...metrics].filter(([name]) => /cleaner|compaction/.test(name))
-    assert.ok(Date.now() < deadlineMs, JSON.stringify(ours))
+    assert.ok(!patience.isOver, JSON.stringify(ours))
     await new Promise(resolve => setTimeout(resolve, 50))
   }
 }

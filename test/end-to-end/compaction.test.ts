@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startBroker } from '../../src/testing/index.ts'
+import { Patience } from '../compatibility/patience.ts'
 import { api } from './api.ts'
 import { RawClient } from './raw-client.ts'
 import { batchOf, createTopic, fetch, type Place, produce, type ReadRecord, recordsOf } from './requests.ts'
@@ -81,13 +82,13 @@ function assertLatest(records: readonly ReadRecord[], expected: ReadonlyMap<stri
 
 /** Reads again and again, while the broker compacts, until little more is left than has to be. */
 async function readCompacted(client: RawClient, place: Place, expected: ReadonlyMap<string, Latest>) {
-  const deadlineMs = Date.now() + patienceMs
+  using patience = new Patience(patienceMs)
   for (;;) {
     const { records, end } = await readAll(client, place)
     assert.equal(end, (rounds * keys) / 2)
     assertLatest(records, expected)
     if (records.length <= keys * 2) return records
-    assert.ok(Date.now() < deadlineMs, `${records.length} records are left`)
+    assert.ok(!patience.isOver, `${records.length} records are left`)
     await new Promise(resolve => setTimeout(resolve, 50))
   }
 }

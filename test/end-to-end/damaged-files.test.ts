@@ -8,6 +8,7 @@ import { StartError } from '../../src/broker/start-error.ts'
 import { readBaseOffset } from '../../src/records/batch.ts'
 import { batchSpans } from '../../src/records/batch-header.ts'
 import { startBroker } from '../../src/testing/index.ts'
+import { Patience } from '../compatibility/patience.ts'
 import { api } from './api.ts'
 import { LogLines } from './log-lines.ts'
 import { RawClient } from './raw-client.ts'
@@ -220,7 +221,7 @@ function problemsOfRefusal(error: unknown, damaged: string): string[] {
 
 /** What a group committed comes back, or there is an error, or it was said that something is amiss. */
 async function problemsOfGroup(client: RawClient, isExcused: boolean): Promise<string[]> {
-  const deadline = performance.now() + 10_000
+  using patience = new Patience(10_000)
   for (;;) {
     const topics = [{ name: topic, partitionIndexes: [0] }]
     const { errorCode, topics: found } = await client.call(api.offsetFetch, 7, { groupId, topics })
@@ -230,8 +231,7 @@ async function problemsOfGroup(client: RawClient, isExcused: boolean): Promise<s
       return isRight || isExcused ? [] : [`the group is at ${committedOffset} and nothing is said`]
     }
     if (isExcused) return []
-    if (performance.now() > deadline)
-      return [`the group's offsets are not there (error ${errorCode}), and nothing is said`]
+    if (patience.isOver) return [`the group's offsets are not there (error ${errorCode}), and nothing is said`]
     await client.call(api.findCoordinator, 0, { key: groupId })
     await new Promise(resolve => setTimeout(resolve, 50))
   }

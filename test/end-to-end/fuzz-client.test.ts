@@ -4,6 +4,7 @@ import { createClient, MillraceError } from '../../src/client/index.ts'
 import { SeededRandom } from '../../src/records/seeded-random.ts'
 import { startBroker } from '../../src/testing/index.ts'
 import { freePorts } from '../compatibility/free-port.ts'
+import { Patience, withPatience } from '../compatibility/patience.ts'
 import { fuzzSeeds, runsFixedSeeds } from './fuzz-seeds.ts'
 import { HostileProxy } from './hostile-proxy.ts'
 
@@ -72,7 +73,7 @@ function work(client: ReturnType<typeof createClient>, seed: number): Promise<un
 
 /** With answers as they should be, all goes well. */
 async function works(client: ReturnType<typeof createClient>, about: string): Promise<void> {
-  const deadline = performance.now() + patienceMs
+  using patience = new Patience(patienceMs)
   for (;;) {
     const producer = client.producer(delivery)
     try {
@@ -80,7 +81,7 @@ async function works(client: ReturnType<typeof createClient>, about: string): Pr
       return
     } catch (error) {
       // What it still believes from before may take it a moment.
-      if (performance.now() > deadline) throw new Error(about, { cause: error })
+      if (patience.isOver) throw new Error(about, { cause: error })
     } finally {
       await producer.close()
     }
@@ -88,13 +89,5 @@ async function works(client: ReturnType<typeof createClient>, about: string): Pr
 }
 
 async function inTime<T>(work: Promise<T>, about: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`seed ${about}: no end after ${patienceMs} ms`)), patienceMs)
-  })
-  try {
-    return await Promise.race([work, tooLate])
-  } finally {
-    clearTimeout(timer)
-  }
+  return await withPatience(`seed ${about}`, work, patienceMs)
 }

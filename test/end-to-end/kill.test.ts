@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { ErrorCode, isRetriable } from '../../src/base/error-code.ts'
 import { SeededRandom } from '../../src/records/seeded-random.ts'
 import { MillraceProcess } from '../compatibility/millrace-process.ts'
+import { Patience } from '../compatibility/patience.ts'
 import { api } from './api.ts'
 import { RawClient } from './raw-client.ts'
 import { batchOf, createTopic, fetch, produce, recordsOf, soleMember } from './requests.ts'
@@ -31,8 +32,8 @@ class Connection {
   }
 
   async until<T>(ask: (client: RawClient) => Promise<T | undefined>): Promise<T> {
-    const deadline = performance.now() + 60_000
-    while (performance.now() < deadline) {
+    using patience = new Patience(60_000)
+    while (!patience.isOver) {
       try {
         this.#client ??= await RawClient.connect({ port: this.#port })
         const answer = await ask(this.#client)

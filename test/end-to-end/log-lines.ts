@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { LogLevel, LogSink } from '../../src/io/log-sink.ts'
+import { Patience } from '../compatibility/patience.ts'
 
 const patienceMs = 10_000
 
@@ -28,21 +29,17 @@ export class LogLines implements LogSink {
 
   /** Resolves when there is such a line. */
   async logged(pattern: RegExp): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      const giveUp = () => {
-        this.#waiting.delete(look)
-        const said = this.#lines.map(line => line.message).join('\n')
-        reject(new assert.AssertionError({ message: `no line is like ${pattern}:\n${said}` }))
-      }
-      const timer = setTimeout(giveUp, patienceMs)
-      const look = () => {
-        if (this.matching(pattern).length === 0) return
-        clearTimeout(timer)
-        this.#waiting.delete(look)
-        resolve()
-      }
-      this.#waiting.add(look)
-      look()
+    const reached = Promise.withResolvers<void>()
+    const look = () => {
+      if (this.matching(pattern).length > 0) reached.resolve()
+    }
+    this.#waiting.add(look)
+    look()
+    using patience = new Patience(patienceMs)
+    void patience.over.then(() => {
+      const said = this.#lines.map(line => line.message).join('\n')
+      reached.reject(new assert.AssertionError({ message: `no line is like ${pattern}:\n${said}` }))
     })
+    await reached.promise.finally(() => this.#waiting.delete(look))
   }
 }

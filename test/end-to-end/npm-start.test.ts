@@ -7,6 +7,7 @@ import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
+import { Patience } from '../compatibility/patience.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
@@ -54,13 +55,14 @@ const patienceMs = 30_000
 async function textUntil(npm: ChildProcess, wanted: RegExp): Promise<string> {
   let text = ''
   const done = Promise.withResolvers<void>()
+  using patience = new Patience(patienceMs)
+  void patience.over.then(() => done.reject(new Error(`after ${patienceMs} ms there is only: ${text}`)))
   npm.stdout!.on('data', chunk => {
     text += chunk
     if (wanted.test(text)) done.resolve()
   })
   npm.stdout!.on('end', done.resolve)
-  const timer = setTimeout(() => done.reject(new Error(`after ${patienceMs} ms there is only: ${text}`)), patienceMs)
-  await done.promise.finally(() => clearTimeout(timer))
+  await done.promise
   return text
 }
 

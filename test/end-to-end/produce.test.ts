@@ -8,6 +8,7 @@ import { batchSpans, decodeBatchHeader } from '../../src/records/batch-header.ts
 import { Codec } from '../../src/records/compression/codec.ts'
 import { SeededRandom } from '../../src/records/seeded-random.ts'
 import { startBroker, type TestBroker } from '../../src/testing/index.ts'
+import { Patience } from '../compatibility/patience.ts'
 import { api } from './api.ts'
 import { RawClient } from './raw-client.ts'
 import { append, batchOf, createTopic, fetch, type Place, produce, recordsOf, valuesOf } from './requests.ts'
@@ -181,9 +182,9 @@ test('a producer that was idle past its expiry goes on with its sequence', async
     (await produce(idle, place, batchOf(['x'], { producerId, producerEpoch: 0, baseSequence }))).errorCode
   assert.equal(await send(0), ErrorCode.none)
   assert.equal(await send(9), ErrorCode.outOfOrderSequenceNumber)
-  const deadline = performance.now() + 10_000
+  using patience = new Patience(10_000)
   let errorCode = await send(5)
-  while (errorCode !== ErrorCode.none && performance.now() < deadline) {
+  while (errorCode !== ErrorCode.none && !patience.isOver) {
     await new Promise(resolve => setTimeout(resolve, 50))
     errorCode = await send(5)
   }

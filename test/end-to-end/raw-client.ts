@@ -6,6 +6,7 @@ import { decodeResponseHeader, encodeRequest } from '../../src/protocol/frames.t
 import { Reader } from '../../src/protocol/reader.ts'
 import type { Fields, Infer, Input, Message } from '../../src/protocol/schema.ts'
 import { Writer } from '../../src/protocol/writer.ts'
+import { withPatience } from '../compatibility/patience.ts'
 
 /** A request with the answer that belongs to it. */
 export interface Call<Q extends Fields = Fields, A extends Fields = Fields> {
@@ -101,12 +102,12 @@ export class RawClient implements Disposable {
   async frame(): Promise<Buffer | undefined> {
     const ready = this.#frames.shift()
     if (ready !== undefined || this.#isClosed) return ready
-    return await withPatience('an answer', new Promise(answered => this.#waiting.push({ answered })))
+    return await withPatience('an answer', new Promise(answered => this.#waiting.push({ answered })), patienceMs)
   }
 
   /** Resolves when the broker has closed the connection. */
   async closed(): Promise<void> {
-    await withPatience('the connection to be closed', this.#closed)
+    await withPatience('the connection to be closed', this.#closed, patienceMs)
   }
 
   close(): void {
@@ -144,16 +145,4 @@ export function frameOf<Q extends Fields>(
 ): Buffer {
   const writer = new Writer({ chunkBytes: 512, copiesAll: true })
   return encodeRequest(writer, header, request, body).parts[0] as Buffer
-}
-
-async function withPatience<T>(what: string, promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`waited ${patienceMs} ms in vain for ${what}`)), patienceMs)
-  })
-  try {
-    return await Promise.race([promise, tooLate])
-  } finally {
-    clearTimeout(timer)
-  }
 }

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { Patience } from '../compatibility/patience.ts'
 
 const main = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts')
 const patienceMs = 30_000
@@ -54,7 +55,8 @@ async function stopped(meanwhile: (started: Started) => Promise<unknown>, { sett
 /** Resolves when the broker answers; nothing but its port says so to those who cannot read its words. */
 async function untilServed(port: number): Promise<void> {
   const apiVersions = Buffer.from('0000000c00120000000000010002' + '6161', 'hex')
-  for (const endMs = performance.now() + patienceMs; performance.now() < endMs; ) {
+  using patience = new Patience(patienceMs)
+  while (!patience.isOver) {
     const socket = connect(port, '127.0.0.1')
     socket.on('error', () => undefined)
     socket.write(apiVersions)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { allSucceeded, createClient } from '../../src/client/index.ts'
+import { Patience } from '../compatibility/patience.ts'
 
 export const options = { timeout: 60_000 }
 
@@ -43,9 +44,9 @@ export async function eventually(check: () => Promise<void>): Promise<void> {
 
 /** `what` says what is waited for, and what is so instead. Fails before the test's time is up. */
 export async function until(what: string | (() => string), holds: () => boolean | Promise<boolean>): Promise<void> {
-  const giveUpMs = performance.now() + options.timeout / 2
+  using patience = new Patience(options.timeout / 2)
   while (!(await holds())) {
-    if (performance.now() > giveUpMs) throw new Error(`waited in vain: ${typeof what === 'string' ? what : what()}`)
+    if (patience.isOver) throw new Error(`waited in vain: ${typeof what === 'string' ? what : what()}`)
     await sleep(20)
   }
 }
