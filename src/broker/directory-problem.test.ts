@@ -6,6 +6,7 @@ import type { Io } from '../io/io.ts'
 import { World } from '../simulator/io/world.ts'
 import { Broker } from './broker.ts'
 import { directoryProblem } from './directory-problem.ts'
+import { onBrokerHost } from './fixture.test.ts'
 import { StartError } from './start-error.ts'
 
 test('a line for each reason names the directory and what to do', () => {
@@ -15,6 +16,44 @@ test('a line for each reason names the directory and what to do', () => {
     assert.doesNotMatch(text, /\n|\.lock/, code)
   }
 })
+
+test('a file that cannot be read is named', () => {
+  for (const code of ['notPermitted', 'io'] as const) {
+    const text = directoryProblem('/data', new DiskError(code, 'read', '/data/topic-0/file', new Error('EISDIR')))
+    assert.match(text, /^\/data\/topic-0\/file (cannot|may not) be used.*set another log\.dirs$/, code)
+  }
+})
+
+test('a file of the metadata that cannot be read is told in one line that names it', () =>
+  onBrokerHost({ overrides: ['metadata.log.max.record.bytes.between.snapshots=1'] }, async host => {
+    await host.start()
+    await host.createTopic('topic')
+    await host.world.sleep(1000)
+    await host.close()
+    const snapshots = host.node.disk.files().filter(({ path }) => path.endsWith('.checkpoint'))
+    const latest = snapshots
+      .map(({ path }) => path)
+      .sort()
+      .at(-1)!
+    const places = [
+      ['open', latest],
+      ['read', '/data/__cluster_metadata-0/quorum-state'],
+      ['read', '/data/__cluster_metadata-0/leader-epoch-checkpoint'],
+    ] as const
+    for (const [operation, path] of places) {
+      host.node.disk.faults.failNext(operation, 'notPermitted', { pathEnd: path })
+      await assert.rejects(host.start(), (error: unknown) => {
+        assert.ok(error instanceof StartError, String(error))
+        assert.ok(
+          error.message.startsWith(`${path.startsWith('/') ? '' : '/'}${path} may not be used by this user`),
+          error.message,
+        )
+        return true
+      })
+      host.crash('kill')
+      host.node.disk.faults.forgetOrdered()
+    }
+  }))
 
 test('a start on a data directory that is read-only says so, whether it is formatted or not', async () => {
   const world = new World({ seed: 1 })

@@ -1,12 +1,18 @@
 import type { DiskError } from '../io/disk.ts'
+import { StartError } from './start-error.ts'
 
 /** Why a log directory cannot be used: one line that names it and says what to do. */
 export function directoryProblem(path: string, error: DiskError): string {
   const { cause } = error
+  const reason = cause instanceof Error ? cause.message : error.message
+  // What is read is there; whatever else is refused, a lock or a new file, is the directory's matter.
+  const isFile = error.path !== path && (error.operation === 'read' || error.operation === 'open')
   switch (error.code) {
     case 'readOnly':
       return `${path} is on a file system that is mounted read-only: mount it for writing, or set another log.dirs`
     case 'notPermitted':
+      if (isFile)
+        return `${error.path} may not be used by this user: give the user the file (chown, chmod), or set another log.dirs`
       return `${path} cannot be written by this user: give the user the directory (chown), or set another log.dirs`
     case 'noSpace':
       return `the disk of ${path} is full: make room there, or set another log.dirs`
@@ -15,6 +21,14 @@ export function directoryProblem(path: string, error: DiskError): string {
     case 'tooManyOpenFiles':
       return `${path} cannot be used, since this process has too many open files: raise its limit (ulimit -n)`
     default:
-      return `${path} cannot be used: ${cause instanceof Error ? cause.message : error.message}. Look at the disk (dmesg), or set another log.dirs`
+      if (isFile)
+        return `${error.path} cannot be used: ${reason}. Look at the disk (dmesg), restore the file from a copy, or set another log.dirs`
+      return `${path} cannot be used: ${reason}. Look at the disk (dmesg), or set another log.dirs`
   }
+}
+
+/** Why a broker with these directories does not start, when a disk has failed it. */
+export function diskStartError(paths: readonly string[], error: DiskError): StartError {
+  const path = paths.find(one => error.path === one || error.path.startsWith(`${one}/`)) ?? error.path
+  return new StartError(directoryProblem(path, error), { cause: error })
 }

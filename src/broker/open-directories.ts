@@ -4,7 +4,7 @@ import { DiskError } from '../io/disk.ts'
 import type { Io } from '../io/io.ts'
 import { type ClaimedDirectory, claimDirectory, type DirectoryClaim } from '../storage/directory-claim.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
-import { directoryProblem } from './directory-problem.ts'
+import { directoryProblem, diskStartError } from './directory-problem.ts'
 import { format } from './format.ts'
 import { StartError } from './start-error.ts'
 
@@ -43,8 +43,7 @@ export async function openDirectories(
   } catch (error) {
     release()
     if (!(error instanceof DiskError)) throw error
-    const path = paths.find(one => error.path === one || error.path.startsWith(`${one}/`)) ?? error.path
-    throw new StartError(directoryProblem(path, error), { cause: error })
+    throw diskStartError(paths, error)
   }
 }
 

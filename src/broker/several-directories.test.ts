@@ -86,7 +86,7 @@ describe('a log directory that has failed when the broker starts', () => {
       await fill(host)
       await host.close()
       host.node.disk.faults.failNext('read', 'io', { pathEnd: '/data/meta.properties' })
-      await assert.rejects(host.start(), /\/data cannot be used: read \/data\/meta.properties/)
+      await assert.rejects(host.start(), /^StartError: \/data\/meta.properties cannot be used: read/)
       host.node.crash('kill')
       const { disk } = host.node.start()
       disk.rename('/more', '/elsewhere')

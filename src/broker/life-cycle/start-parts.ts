@@ -1,4 +1,6 @@
+import { DiskError } from '../../io/disk.ts'
 import { BrokerRegistration } from '../broker-registration.ts'
+import { diskStartError } from '../directory-problem.ts'
 import { allHandlers } from '../handlers/all-handlers.ts'
 import { openDirectories } from '../open-directories.ts'
 import { StartError } from '../start-error.ts'
@@ -10,6 +12,15 @@ import { startMetadata } from './start-metadata.ts'
 
 /** Starts one part after the other. Rejects with `StartError`; what was started until then is for `stopParts`. */
 export async function startParts(parts: BrokerParts): Promise<void> {
+  try {
+    await start(parts)
+  } catch (error) {
+    if (!(error instanceof DiskError)) throw error
+    throw diskStartError([...parts.config.logDirs, parts.config.metadataLogDir], error)
+  }
+}
+
+async function start(parts: BrokerParts): Promise<void> {
   parts.state = brokerState.starting
   refuseUnsupportedListeners(parts)
   const opened = await openDirectories(parts.io, parts.storage, {
