@@ -1,3 +1,4 @@
+import type { Clock } from '../io/clock.ts'
 import type { DiskError } from '../io/disk.ts'
 import type { LogSink } from '../io/log-sink.ts'
 import type { CompactionListener } from '../storage/compaction/compactor.ts'
@@ -10,12 +11,19 @@ export interface DirectoryListener {
   directoryFailed(path: string, error: DiskError): void
 }
 
+const readFailureRepeatMs = 60_000
+const maxReadFailures = 1000
+
 /** Says what storage finds, one line each, with what to do about it. */
 export class StorageFaultLog implements StorageFaults, CompactionListener {
+  readonly #clock: Clock
   readonly #log: LogSink
   readonly #told: DirectoryListener
+  /** When each was told, by what it says. */
+  readonly #readFailures = new Map<string, number>()
 
-  constructor(log: LogSink, told: DirectoryListener) {
+  constructor(clock: Clock, log: LogSink, told: DirectoryListener) {
+    this.#clock = clock
     this.#log = log
     this.#told = told
   }
@@ -42,7 +50,13 @@ export class StorageFaultLog implements StorageFaults, CompactionListener {
     )
   }
 
+  /** Clients ask again and again for what cannot be read. */
   readFailed(path: string, error: DiskError): void {
+    const { monotonicMs } = this.#clock.now()
+    const lastMs = this.#readFailures.get(error.message)
+    if (lastMs !== undefined && monotonicMs - lastMs < readFailureRepeatMs) return
+    if (this.#readFailures.size >= maxReadFailures) this.#readFailures.clear()
+    this.#readFailures.set(error.message, monotonicMs)
     this.#log.write('error', `${path} cannot be read: ${error.message}. Check the disk.`, { path, code: error.code })
   }
 

@@ -175,9 +175,17 @@ export class LogAppender {
       return true
     } catch (error) {
       expectDiskError(error)
-      this.#state.directory.writeFailed(error)
+      this.#prepareFailed(error)
       return false
     }
+  }
+
+  /** Nothing of this log has been written yet, so nothing is in doubt, and the other logs go on. */
+  #prepareFailed(error: DiskError): void {
+    const { directory } = this.#state
+    const isOfThisFile = error.code === 'io' || error.code === 'notPermitted'
+    if (isOfThisFile) directory.readFailed(error)
+    else directory.writeFailed(error)
   }
 
   #rollBefore(bytes: Buffer, at: number): void {

@@ -1,7 +1,7 @@
 import { OffsetIndex } from '../core/log/offset-index.ts'
 import { TimeIndex } from '../core/log/time-index.ts'
 import { decodeTransactionIndex } from '../core/log/transaction-index.ts'
-import { type Disk, DiskError, type DiskFile } from '../io/disk.ts'
+import { type Disk, DiskError, type DiskFile, expectDiskError } from '../io/disk.ts'
 import { batchHeaderBytes, readLastOffset } from '../records/batch.ts'
 import { producerStatesBefore } from './producer-recovery.ts'
 import { type Segment, SegmentIndexes } from './segment.ts'
@@ -19,7 +19,7 @@ export async function loadIndexes(
   segment: Segment,
 ): Promise<SegmentIndexes> {
   if (segment.indexes === undefined) {
-    const read = decodeIndexes(segment, await readIndexFiles(context.disk, segment))
+    const read = decodeIndexes(segment, await readIndexFiles(context, segment))
     // Somebody else may have loaded them, or begun to append, meanwhile.
     if (read === undefined) return rebuildIndexes(context, segments, segment)
     segment.indexes ??= read
@@ -33,11 +33,17 @@ export async function loadIndexes(
 /** The same within the turn, for the active segment: an index that is damaged is built anew in the background. */
 export function loadIndexesNow(context: StorageContext, segment: Segment): void {
   if (segment.indexes !== undefined) return
-  const { disk } = context
+  const readNow = (path: string) => {
+    try {
+      return context.disk.readSmallFile(path, maxIndexBytes)
+    } catch (error) {
+      return unreadable(context, path, error)
+    }
+  }
   const read = decodeIndexes(segment, {
-    offsets: disk.readSmallFile(segment.pathOf('index'), maxIndexBytes),
-    times: disk.readSmallFile(segment.pathOf('timeindex'), maxIndexBytes),
-    aborted: segment.hasTransactionIndex ? disk.readSmallFile(segment.pathOf('txnindex'), maxIndexBytes) : undefined,
+    offsets: readNow(segment.pathOf('index')),
+    times: readNow(segment.pathOf('timeindex')),
+    aborted: segment.hasTransactionIndex ? readNow(segment.pathOf('txnindex')) : undefined,
   })
   segment.indexes = read ?? new SegmentIndexes()
   if (read === undefined) segment.indexes.missingBelow = segment.sizeBytes
@@ -63,12 +69,23 @@ function decodeIndexes(segment: Segment, files: IndexFiles): SegmentIndexes | un
   return indexes
 }
 
-async function readIndexFiles(disk: Disk, segment: Segment): Promise<IndexFiles> {
+async function readIndexFiles(context: StorageContext, segment: Segment): Promise<IndexFiles> {
+  const read = (path: string) => readWhole(context.disk, path).catch(error => unreadable(context, path, error))
   return {
-    offsets: await readWhole(disk, segment.pathOf('index')),
-    times: await readWhole(disk, segment.pathOf('timeindex')),
-    aborted: segment.hasTransactionIndex ? await readWhole(disk, segment.pathOf('txnindex')) : undefined,
+    offsets: await read(segment.pathOf('index')),
+    times: await read(segment.pathOf('timeindex')),
+    aborted: segment.hasTransactionIndex ? await read(segment.pathOf('txnindex')) : undefined,
   }
+}
+
+/**
+ * An index is made of the batches: one that cannot be read is made anew, as if it were missing. Not so for want of descriptors,
+ * of which there may be some in a moment.
+ */
+function unreadable({ faults }: StorageContext, path: string, error: unknown): undefined {
+  expectDiskError(error)
+  if (error.code === 'tooManyOpenFiles') throw error
+  faults.readFailed(path, error)
 }
 
 async function readWhole(disk: Disk, path: string): Promise<Buffer | undefined> {

@@ -78,7 +78,7 @@ export class BrokerParts {
       evictionMs: fetchSessionEvictionMs,
       random: io.random,
     })
-    this.faultLog = new StorageFaultLog(io.log, {
+    this.faultLog = new StorageFaultLog(io.clock, io.log, {
       directoryWritable: () => this.partitions?.openUnmade(),
       directoryFailed: (path, error) => this.#directoryFailed(path, error),
     })

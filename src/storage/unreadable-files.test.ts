@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { ErrorCode } from '../base/error-code.ts'
+import { append, batchOf, bytesOf, type Host, onHost, readAll, tryAppend, written } from './fixture.test.ts'
+
+const config = { segmentBytes: 2000, indexIntervalBytes: 100 }
+const segments = 3
+
+/** A log of some segments, closed and opened again: nothing of it is in memory. */
+async function reopened(host: Host) {
+  const log = await host.openLog()
+  for (let count = 0; count < 10 * segments; count++) append(log, { valueBytes: 100 })
+  await written(host, log)
+  return await host.reopen()
+}
+
+describe('an index that cannot be read', () => {
+  for (const kind of ['index', 'timeindex']) {
+    test(`is made anew from the batches: reading goes on, and so does writing (.${kind})`, () =>
+      onHost({ config }, async host => {
+        for (const code of ['io', 'notPermitted'] as const) {
+          const log = await reopened(host)
+          const end = log.logEndOffset
+          host.node.disk.faults.failNext('open', code, { pathEnd: `.${kind}`, times: 10 * segments })
+          host.node.disk.faults.failNext('read', code, { pathEnd: `.${kind}`, times: 10 * segments })
+          assert.equal(append(log), end)
+          await written(host, log)
+          assert.equal((await readAll(log)).length, end + 1)
+          const found = await log.findByTimestamp(1000n)
+          assert.ok(
+            found !== undefined && 'offset' in found && found.offset === 0,
+            JSON.stringify(found, (_, value) => String(value)),
+          )
+          assert.ok(
+            host.faults.events.every(event => event === 'readFailed'),
+            host.faults.events.join(),
+          )
+          assert.equal(log.isOffline, false)
+          host.node.disk.faults.forgetOrdered()
+          await host.close()
+        }
+      }))
+  }
+
+  test('for want of descriptors is not: it is there for the next read', () =>
+    onHost({ config }, async host => {
+      const log = await reopened(host)
+      host.node.disk.faults.failNext('open', 'tooManyOpenFiles', { pathEnd: '.index' })
+      const first = await log.read({ offset: 0, maxBytes: 1000, minOneBatch: true, isolation: 'logEndOffset' })
+      assert.notEqual(first.type, 'read')
+      assert.ok(
+        (await bytesOf(log.read({ offset: 0, maxBytes: 1000, minOneBatch: true, isolation: 'logEndOffset' }))).length >
+          0,
+      )
+      await host.close()
+    }))
+})
+
+test('a log whose last segment cannot be opened refuses what is written to it, and the other logs go on', () =>
+  onHost({ config }, async host => {
+    for (const code of ['io', 'notPermitted'] as const) {
+      const log = await reopened(host)
+      const other = await host.otherLog(async made => void append(made))
+      await written(host, other)
+      const files = host.node.disk.files().map(({ path }) => path)
+      const active = files
+        .filter(path => path.includes('topic-0/') && path.endsWith('.log'))
+        .sort()
+        .at(-1)!
+      host.node.disk.faults.failNext('open', code, { pathEnd: active })
+      const refused = tryAppend(log, batchOf())
+      assert.ok(typeof refused === 'object' && refused.errorCode === ErrorCode.kafkaStorageError)
+      assert.deepEqual(host.faults.events, ['readFailed'])
+      assert.equal(typeof tryAppend(other, batchOf()), 'number')
+      assert.equal(typeof tryAppend(log, batchOf()), 'number')
+      await written(host, log)
+      await host.close()
+    }
+  }))
