@@ -17,6 +17,8 @@ export interface BrokerOptions {
   readonly bootId?: string
   /** Bytes written or read lately that the kernel is taken to hold in memory; see `Traffic`. */
   readonly warmBytes?: number
+  /** Room that is set aside in the metadata directory, so that topics can be deleted when the disk is full. */
+  readonly reserveBytes?: number
   /** Memory that was given back is overwritten, so that a use after that shows. For tests. */
   readonly poisonsMemory?: boolean
   /** The broker has stopped itself: an invariant is broken, or its metadata directory has failed. */

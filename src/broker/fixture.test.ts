@@ -41,7 +41,13 @@ export class BrokerHost {
   }
 
   /** Starts a process. Rejects with `StartError`. */
-  async start({ bootId }: { readonly bootId?: string } = {}): Promise<Broker> {
+  async start({
+    bootId,
+    reserveBytes,
+  }: {
+    readonly bootId?: string
+    readonly reserveBytes?: number
+  } = {}): Promise<Broker> {
     const loaded = loadConfig({ overrides: [...this.#overrides], environment: {} })
     assert.ok(loaded.type === 'loaded')
     this.failure = undefined
@@ -51,6 +57,7 @@ export class BrokerHost {
       hostName: 'broker',
       formatsEmptyDirectories: true,
       bootId,
+      reserveBytes,
       failed: reason => {
         this.failure = reason
       },

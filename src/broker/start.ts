@@ -17,6 +17,9 @@ export interface StartOptions {
   readonly poisonsMemory?: boolean
 }
 
+/** A thousand records or so, of the kind that make room. */
+const reserveBytes = 1024 * 1024
+
 /** A broker in the real world, with its admin port. */
 export interface RunningBroker {
   readonly broker: Broker
@@ -49,6 +52,7 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
       openAdmin: admin && (() => listen(admin)),
       bootId: bootId(),
       warmBytes: warmBytes(),
+      reserveBytes,
       poisonsMemory,
       failed,
     })

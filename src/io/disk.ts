@@ -120,6 +120,8 @@ export interface Disk {
   /** Claims the file (created when absent); undefined when somebody holds it. */
   lock(path: string): DiskLock | undefined
   freeBytes(path: string): Promise<number>
+  /** The same at once. */
+  freeBytesNow(path: string): number
 }
 
 /**

@@ -17,7 +17,7 @@ export type LogDirectoryState = 'online' | 'full' | 'offline'
 
 const retryMs = 1000
 /** Room that must be there again before appends are taken. */
-const minFreeBytes = 1024 * 1024
+export const minFreeBytes = 1024 * 1024
 
 /** What a directory has to know of a log for its checkpoints. */
 export interface DirectoryLog {
@@ -67,6 +67,9 @@ export class LogDirectory implements DirectoryOfLog {
   readonly #timers = new Set<Timer>()
   #state: LogDirectoryState = 'online'
   #hasFailed = false
+  #lacksRoom = false
+  /** Room that is there, but not for the logs. */
+  heldBackBytes = 0
 
   constructor(context: StorageContext, path: string, id: Uuid) {
     this.#context = context
@@ -151,10 +154,16 @@ export class LogDirectory implements DirectoryOfLog {
     return this.#state === 'online'
   }
 
+  /** It is full for want of room, and not of descriptors. */
+  get lacksRoom(): boolean {
+    return this.#state === 'full' && this.#lacksRoom
+  }
+
   writeFailed(error: DiskError): void {
     if (!isPassing(error)) this.fail(error)
     if (this.#state !== 'online') return
     this.#state = 'full'
+    this.#lacksRoom = error.code === 'noSpace'
     this.#context.faults.directoryFull(this.path, error)
     this.after(retryMs, () => this.#lookForRoom())
   }
@@ -197,7 +206,7 @@ export class LogDirectory implements DirectoryOfLog {
   async #lookForRoom(): Promise<void> {
     const free = await this.#context.disk.freeBytes(this.path).catch(() => 0)
     if (this.#state !== 'full') return
-    if (free < minFreeBytes || !this.#canOpenFiles()) {
+    if (free < minFreeBytes + this.heldBackBytes || !this.#canOpenFiles()) {
       this.after(retryMs, () => this.#lookForRoom())
       return
     }

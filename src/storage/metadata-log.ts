@@ -4,6 +4,7 @@ import type { LogConfig } from '../core/log/partition-log.ts'
 import { type DiskError, replaceFile } from '../io/disk.ts'
 import type { DirectoryOfLog, LogDirectory } from './log-directory.ts'
 import { createLogFiles, loadLog } from './log-loader.ts'
+import { MetadataRoom } from './metadata-room.ts'
 import { SegmentedLog } from './segmented-log.ts'
 import { SharedTask } from './shared-task.ts'
 import type { StorageContext } from './storage-context.ts'
@@ -21,6 +22,7 @@ export interface MetadataLog {
   readonly log: SegmentedLog
   /** What could not be read, or was cut although batches followed. Whoever runs the quorum decides what that means. */
   readonly damage: readonly Damage[]
+  readonly room: MetadataRoom
   /** Nothing is appended or read any more. Rejects with `DiskError`. */
   close(): Promise<void>
   /** The same, and nothing is written either. Resolves when nothing is under way any more. */
@@ -38,6 +40,8 @@ export async function openMetadataLog(
   config: LogConfig,
 ): Promise<MetadataLog> {
   const path = `${directory.path}/${topic}-0`
+  const room = new MetadataRoom(context.disk, directory, context.limits.reserveBytes)
+  room.giveIfFull()
   if (context.disk.status(path) === undefined) createLogFiles(context, path, metadataTopicId, newFiles)
   const offsets = readOffsets(context, path)
   const damage: Damage[] = []
@@ -62,9 +66,10 @@ export async function openMetadataLog(
     },
     progress: () => undefined,
   })
-  const holder = new MetadataDirectory(context, directory, path)
+  const holder = new MetadataDirectory(context, { directory, path, room })
   const log = new SegmentedLog(context, holder, loaded)
   holder.log = log
+  room.keep()
   holder.saveNowAndThen()
   const close = async () => {
     await log.close()
@@ -78,7 +83,7 @@ export async function openMetadataLog(
     await log.whenAbandoned()
     await holder.whenIdle()
   }
-  return { log, damage, close, giveUp }
+  return { log, damage, room, close, giveUp }
 }
 
 interface MetadataOffsets {
@@ -99,10 +104,15 @@ function readOffsets(context: StorageContext, path: string): MetadataOffsets {
 class MetadataDirectory implements DirectoryOfLog {
   log: SegmentedLog | undefined
   readonly #directory: LogDirectory
+  readonly #room: MetadataRoom
   readonly #offsets: SharedTask
 
-  constructor(context: StorageContext, directory: LogDirectory, path: string) {
+  constructor(
+    context: StorageContext,
+    { directory, path, room }: { readonly directory: LogDirectory; readonly path: string; readonly room: MetadataRoom },
+  ) {
     this.#directory = directory
+    this.#room = room
     this.#offsets = new SharedTask(() => {
       const { log } = this
       assert(log !== undefined, 'the log is there before its offsets are saved')
@@ -120,7 +130,7 @@ class MetadataDirectory implements DirectoryOfLog {
   }
 
   get isWritable(): boolean {
-    return this.#directory.isWritable
+    return this.#directory.isWritable || this.#room.isGiven
   }
 
   writeFailed(error: DiskError): void {
@@ -164,6 +174,7 @@ class MetadataDirectory implements DirectoryOfLog {
     this.after(saveIntervalMs, async () => {
       if (this.isOffline || this.log?.isOffline === true) return
       await this.saveRecoveryPoints().catch(error => this.writeFailed(error))
+      this.#room.keep()
       this.saveNowAndThen()
     })
   }

@@ -23,6 +23,8 @@ export interface StorageLimits {
   readonly fileRangeFromBytes: number
   /** What was written or read before this much other traffic is thought to be out of the kernel's memory: half of it is apt. */
   readonly warmBytes: number
+  /** Set aside beside the metadata log, for the records by which a full disk is emptied. */
+  readonly reserveBytes: number
 }
 
 export const defaultStorageLimits: StorageLimits = Object.freeze({
@@ -33,6 +35,7 @@ export const defaultStorageLimits: StorageLimits = Object.freeze({
   scrubBytesPerSecond: 4 * 1024 * 1024,
   fileRangeFromBytes: 64 * 1024,
   warmBytes: 1024 * 1024 * 1024,
+  reserveBytes: 0,
 })
 
 /** What the logs of one broker share. */

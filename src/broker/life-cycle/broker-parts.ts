@@ -88,6 +88,7 @@ export class BrokerParts {
       limits: {
         scrubBytesPerSecond: this.config.millraceScrubBytesPerSecond,
         warmBytes: options.warmBytes ?? defaultStorageLimits.warmBytes,
+        reserveBytes: options.reserveBytes ?? defaultStorageLimits.reserveBytes,
       },
       producerIdExpirationMs: () => this.config.producerIdExpirationMs,
       validator: new BatchValidator({

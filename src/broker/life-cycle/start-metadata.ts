@@ -3,8 +3,10 @@ import type { Listener } from '../../config/listeners.ts'
 import { defaultLogConfig } from '../../core/log/default-log-config.ts'
 import { supportedFeatures } from '../../core/metadata/features.ts'
 import { VoterSet } from '../../core/raft/voters.ts'
+import { DiskError } from '../../io/disk.ts'
 import type { ClaimedDirectory } from '../../storage/directory-claim.ts'
 import { type MetadataLog, openMetadataLog } from '../../storage/metadata-log.ts'
+import { directoryProblem } from '../directory-problem.ts'
 import { metadataDirectoryName } from '../format.ts'
 import { partitionsWithoutMetadata } from '../metadata/lost-metadata.ts'
 import { MetadataNode } from '../metadata/metadata-node.ts'
@@ -24,6 +26,7 @@ export async function startMetadata(parts: BrokerParts): Promise<void> {
   const claim = metadataClaim(parts)
   const directory = `${config.metadataLogDir}/${metadataDirectoryName}`
   parts.metadataLog = await openOwnLog(parts, claim)
+  refuseFullDisk(parts.metadataLog, config.metadataLogDir)
   const [listener] = config.controllerListeners
   const metadata = new MetadataNode({
     clock,
@@ -53,6 +56,7 @@ export async function startMetadata(parts: BrokerParts): Promise<void> {
     staticVoters: staticVoters(parts, listener),
     directory,
     metadataLog: parts.metadataLog.log,
+    room: parts.metadataLog.room,
     // One node is the whole quorum: there is nobody to send to.
     transport: { send: () => {}, reply: () => {} },
     controller: {
@@ -123,6 +127,12 @@ async function openOwnLog(parts: BrokerParts, claim: ClaimedDirectory): Promise<
   throw new StartError(
     `${damage.path} is damaged at byte ${damage.position}: ${damage.reason}. The metadata of the cluster cannot be trusted: restore the file from a copy`,
   )
+}
+
+/** A new epoch and this broker's registration are written at every start: without room for them it ends in the middle. */
+function refuseFullDisk({ room }: MetadataLog, path: string): void {
+  if (room.hasRoomToStart) return
+  throw new StartError(directoryProblem(path, new DiskError('noSpace', 'append', path)))
 }
 
 function refuseLostMetadata(parts: BrokerParts, logEndOffset: number): void {

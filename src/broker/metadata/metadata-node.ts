@@ -24,6 +24,7 @@ import { type Disk, DiskError, type FileRange } from '../../io/disk.ts'
 import type { LogSink } from '../../io/log-sink.ts'
 import type { ControlRecord } from '../../protocol/control-record.ts'
 import { batchSizeAt, isControlBatch, readLastOffset } from '../../records/batch.ts'
+import type { MetadataRoom } from '../../storage/metadata-room.ts'
 import type { Deadline, Deadlines } from '../deadlines.ts'
 import { readBatches } from '../read-log.ts'
 import { StartError } from '../start-error.ts'
@@ -47,6 +48,17 @@ type ControllerRunner = StateMachineRunner<
 const sliceMs = 5
 const readBytes = 1 << 20
 const maxWaitingAnswers = 10_000
+/** What is not done on a full disk, and what a full disk is emptied by. */
+const takesRoom: ReadonlySet<ControllerRequest['type']> = new Set([
+  'createTopics',
+  'createPartitions',
+  'allocateProducerIds',
+])
+const makesRoom: ReadonlySet<ControllerRequest['type']> = new Set([
+  'deleteTopics',
+  'alterConfigs',
+  'incrementalAlterConfigs',
+])
 const restoring = 'The metadata of the cluster cannot be trusted: restore the file from a copy'
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
@@ -65,6 +77,7 @@ export interface MetadataNodeOptions {
   /** `__cluster_metadata-0` in the metadata directory. */
   readonly directory: string
   readonly metadataLog: PartitionLog<FileRange>
+  readonly room: MetadataRoom
   readonly transport: QuorumTransport
   readonly controller: ControllerOptions
   /** `metadata.log.max.record.bytes.between.snapshots` */
@@ -180,6 +193,10 @@ export class MetadataNode implements QuorumListener {
     const command = { ...request, requestId } as RequestCommand
     const runner = this.#runner
     if (runner === undefined || this.#activeEpoch === undefined) return failureReply(command, ErrorCode.notController)
+    if (this.#options.room.isFull) {
+      if (takesRoom.has(request.type)) return failureReply(command, ErrorCode.kafkaStorageError)
+      if (makesRoom.has(request.type)) this.#options.room.give()
+    }
     return await new Promise(resolve => {
       this.#waiting.set(requestId, resolve)
       runner.submit(command, this.#options.clock.now())
@@ -392,6 +409,7 @@ export class MetadataNode implements QuorumListener {
       log: new QuorumReplicatedLog({
         driver: this.#driver!,
         log: this.#options.metadataLog,
+        room: this.#options.room,
         activeEpoch: () => this.#activeEpoch,
         servedOffset: () => this.#servedOffset,
       }),

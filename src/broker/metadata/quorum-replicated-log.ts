@@ -5,6 +5,7 @@ import type { PartitionLog, Refusal, Reservation } from '../../core/log/partitio
 import type { ReplicatedLog } from '../../core/state-machine/replicated-log.ts'
 import type { FileRange } from '../../io/disk.ts'
 import { readRecordCount } from '../../records/batch.ts'
+import type { MetadataRoom } from '../../storage/metadata-room.ts'
 import type { QuorumDriver } from './quorum-driver.ts'
 
 /** The largest batch that Kafka's quorum takes. */
@@ -13,6 +14,7 @@ const maxBatchBytes = 8 * 1024 * 1024
 export interface QuorumReplicatedLogOptions {
   readonly driver: QuorumDriver
   readonly log: PartitionLog<FileRange>
+  readonly room: MetadataRoom
   /** The epoch in which this node is the active controller; undefined while it is not. */
   readonly activeEpoch: () => number | undefined
   /** Everything below it is committed and in the image, and its partitions are open: what answers may promise. */
@@ -38,10 +40,13 @@ export class QuorumReplicatedLog implements ReplicatedLog {
   }
 
   reserve(batch: Buffer, now: Now): Reservation | Refusal {
-    const { log, activeEpoch } = this.#options
+    const { log, room, activeEpoch } = this.#options
     const leaderEpoch = activeEpoch()
     if (leaderEpoch === undefined || log.isOffline) {
       return { type: 'refused', errorCode: ErrorCode.notController, message: undefined, recordErrors: [] }
+    }
+    if (!room.hasRoomFor(batch.length)) {
+      return { type: 'refused', errorCode: ErrorCode.kafkaStorageError, message: undefined, recordErrors: [] }
     }
     // The quorum's own append must not be refused, so it is asked here whether the directory has room.
     const inLog = log.reserve({ batch, origin: 'raftLeader', leaderEpoch, now })

@@ -268,6 +268,7 @@ function nameConformance(diskTest: DiskTest): void {
 
   diskTest('there is a figure for what is free', async ({ disk, directory }) => {
     assert.ok((await disk.freeBytes(directory)) > 0)
+    assert.ok(disk.freeBytesNow(directory) > 0)
   })
 }
 

@@ -117,6 +117,13 @@ export class NodeDisk implements Disk {
     return status.bavail * status.bsize
   }
 
+  freeBytesNow(path: string): number {
+    return orDiskError('status', path, () => {
+      const { bavail, bsize } = fs.statfsSync(path)
+      return bavail * bsize
+    })
+  }
+
   async #sync(path: string): Promise<void> {
     // Too many open files is no failed sync: nothing that was written is in doubt.
     const descriptor = await promised<number>('open', path, callback => fs.open(path, O_RDONLY, callback))

@@ -183,6 +183,11 @@ export class AttachedDisk implements Disk {
     })
   }
 
+  freeBytesNow(): number {
+    this.#life.assertAlive()
+    return Math.max(0, this.#disk.faults.freeBytes)
+  }
+
   get #timeUs(): number {
     return this.#life.scheduler.timeUs
   }

@@ -1,0 +1,115 @@
+import type { Disk } from '../io/disk.ts'
+import { DiskError, expectDiskError } from '../io/disk.ts'
+import { type LogDirectory, minFreeBytes } from './log-directory.ts'
+
+const reserveFileName = 'millrace-reserve'
+/** What a batch needs besides its own bytes: blocks are whole, and the small files beside the log are written anew. */
+const margin = 64 * 1024
+
+/**
+ * Room on the disk for the metadata log. A write of it that fails stops the broker, so it is looked at before each batch. And a
+ * full disk could not be emptied by deleting topics or shortening their retention, which are records too: for them some room
+ * is set aside in a file that may always be deleted.
+ */
+export class MetadataRoom {
+  readonly #disk: Disk
+  readonly #directory: LogDirectory
+  readonly #reserveBytes: number
+  readonly #path: string
+  #isSetAside = false
+  #isGiven = false
+
+  constructor(disk: Disk, directory: LogDirectory, reserveBytes: number) {
+    this.#disk = disk
+    this.#directory = directory
+    this.#reserveBytes = reserveBytes
+    this.#path = `${directory.path}/${reserveFileName}`
+  }
+
+  get isFull(): boolean {
+    return this.#directory.lacksRoom
+  }
+
+  /** The directory takes nothing, but records by which room is made may go to what was set aside. */
+  get isGiven(): boolean {
+    return this.#isGiven && this.isFull
+  }
+
+  /** A disk that has filled up is noticed here if not before, and the directory is full then. */
+  hasRoomFor(bytes: number): boolean {
+    const free = this.#freeBytes()
+    if (this.isGiven) return free >= bytes + margin
+    if (free < bytes + minFreeBytes) this.#directory.writeFailed(new DiskError('noSpace', 'append', this.#path))
+    return this.#directory.isWritable
+  }
+
+  /** What every start writes fits, be it into what was set aside. */
+  get hasRoomToStart(): boolean {
+    return this.#freeBytes() >= margin
+  }
+
+  /** Before what is needed to run at all is written. */
+  giveIfFull(): void {
+    if (this.#freeBytes() >= minFreeBytes || !this.#isThere()) return
+    this.#directory.writeFailed(new DiskError('noSpace', 'append', this.#path))
+    this.give()
+  }
+
+  /** From now on, until there is room again, batches go to what was set aside. */
+  give(): void {
+    if (!this.isFull || this.#isGiven) return
+    this.#isGiven = true
+    this.#isSetAside = false
+    this.#directory.heldBackBytes = this.#reserveBytes
+    this.#tryTo(() => this.#empty())
+  }
+
+  /** Sets room aside where there is enough; from time to time. */
+  keep(): void {
+    if (!this.#directory.isWritable || this.#reserveBytes === 0) return
+    this.#isGiven = false
+    this.#directory.heldBackBytes = 0
+    if (this.#isSetAside || this.#freeBytes() < 4 * (this.#reserveBytes + minFreeBytes)) return
+    this.#isSetAside = this.#isThere() || this.#tryTo(() => this.#write())
+  }
+
+  #write(): boolean {
+    // Not zeros: some file systems take no room for them.
+    this.#disk.writeSmallFile(this.#path, Buffer.alloc(this.#reserveBytes, 'set aside for when the disk is full\n'))
+    return true
+  }
+
+  #empty(): boolean {
+    const file = this.#disk.open(this.#path, 'append')
+    try {
+      file.truncate(0)
+      return true
+    } finally {
+      file.release()
+    }
+  }
+
+  #isThere(): boolean {
+    return this.#tryTo(() => this.#disk.status(this.#path)?.sizeBytes === this.#reserveBytes)
+  }
+
+  /** A disk that does not say is not taken for full. */
+  #freeBytes(): number {
+    try {
+      return this.#disk.freeBytesNow(this.#directory.path)
+    } catch (error) {
+      expectDiskError(error)
+      return Number.POSITIVE_INFINITY
+    }
+  }
+
+  /** It helps where it can; nothing depends on it. */
+  #tryTo(act: () => boolean): boolean {
+    try {
+      return act()
+    } catch (error) {
+      expectDiskError(error)
+      return false
+    }
+  }
+}
