@@ -173,7 +173,8 @@ public final class Driver {
         reader.start();
         String assignor = given.get("assignor").asText().equals("eager") ? "RangeAssignor" : "CooperativeStickyAssignor";
         Map<String, Object> settings = new LinkedHashMap<>(Map.of("group.id", given.get("group").asText(), "session.timeout.ms", 6000,
-            "heartbeat.interval.ms", 500, "partition.assignment.strategy", "org.apache.kafka.clients.consumer." + assignor));
+            "heartbeat.interval.ms", 500));
+        if (!given.get("assignor").asText().equals("default")) settings.put("partition.assignment.strategy", "org.apache.kafka.clients.consumer." + assignor);
         given.path("settings").fields().forEachRemaining(each -> settings.put(each.getKey(), each.getValue().asText()));
         try (KafkaConsumer<String, String> consumer = consumer(bootstrap, settings)) {
             consumer.subscribe(List.of(given.get("topic").asText()));
