@@ -7,6 +7,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brokerSettings, staticSettings } from '../src/config/broker-settings.ts'
 import { developmentSettings } from '../src/config/development.ts'
+import { isFixedHere } from '../src/config/effective-config.ts'
 import { isSensitive, type Setting } from '../src/config/setting.ts'
 import { allTopicSettings } from '../src/config/topic-config.ts'
 import { brokerSettingsOf } from '../src/config/topic-settings.ts'
@@ -32,7 +33,8 @@ const columns = '| name | default | allowed | changes | meaning |\n|---|---|---|
 
 function row(setting: Setting): string {
   const { name, allowed, update, doc } = setting
-  const changes = update === 'read-only' ? 'at start' : update === 'per-broker' ? 'broker' : 'cluster'
+  const isFixed = update === 'read-only' || isFixedHere(name)
+  const changes = isFixed ? 'at start' : update === 'per-broker' ? 'broker' : 'cluster'
   return line([code(name), defaultOf(setting), cell(allowed), changes, cell(doc)])
 }
 

@@ -20,7 +20,7 @@ export const groupSettings = {
   offsetsTopicCompressionCodec: int('offsets.topic.compression.codec', {
     allowed: 'a whole number from 0 to 4',
     default: 0,
-    doc: 'How __consumer_offsets is compressed: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd.',
+    doc: 'How __consumer_offsets is compressed: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd. Only 0 has an effect so far.',
   }),
   offsetMetadataMaxBytes: int('offset.metadata.max.bytes', {
     default: 4096,
@@ -34,7 +34,7 @@ export const groupSettings = {
   offsetsLoadBufferSize: int('offsets.load.buffer.size', {
     default: 5_242_880,
     min: 1,
-    doc: 'How much of __consumer_offsets is read at a time when it is loaded.',
+    doc: 'How much of __consumer_offsets is read at a time when it is loaded. Without effect so far.',
   }),
   offsetsRetentionMinutes: int('offsets.retention.minutes', {
     default: 10_080,

@@ -207,7 +207,7 @@ export const logSettings = {
   logPreallocate: boolean('log.preallocate', {
     default: false,
     update: 'cluster-wide',
-    doc: 'A new segment takes its whole size on disk at once.',
+    doc: 'A new segment takes its whole size on disk at once. Without effect so far.',
   }),
   logSegmentDeleteDelayMs: long('log.segment.delete.delay.ms', {
     default: 60_000,
@@ -226,7 +226,7 @@ export const logSettings = {
     min: 1,
     max: 2_147_483_639,
     update: 'cluster-wide',
-    doc: 'The largest size that a compressed batch may unpack to.',
+    doc: 'The largest size that a compressed batch may unpack to. Without effect so far: millrace.max.uncompressed.batch.bytes is the bound.',
   }),
   compressionType: string('compression.type', {
     default: 'producer',
@@ -247,7 +247,7 @@ export const logSettings = {
     min: 1,
     max: 17,
     update: 'cluster-wide',
-    doc: 'The level of lz4.',
+    doc: 'The level of lz4. Without effect so far: there is one level.',
   }),
   compressionZstdLevel: int('compression.zstd.level', {
     default: 3,
@@ -281,21 +281,21 @@ export const logSettings = {
   replicaFetchMaxBytes: int('replica.fetch.max.bytes', {
     default: 1_048_576,
     min: 0,
-    doc: 'The most bytes of one partition in a replica fetch.',
+    doc: 'The most bytes of one partition in a replica fetch. Without effect while there is one node.',
   }),
   replicaFetchMinBytes: int('replica.fetch.min.bytes', {
     default: 1,
-    doc: 'The least bytes a replica fetch waits for.',
+    doc: 'The least bytes a replica fetch waits for. Without effect while there is one node.',
   }),
   replicaFetchResponseMaxBytes: int('replica.fetch.response.max.bytes', {
     default: 10_485_760,
     min: 0,
-    doc: 'The most bytes of one replica fetch.',
+    doc: 'The most bytes of one replica fetch. Without effect while there is one node.',
   }),
   replicaFetchWaitMaxMs: int('replica.fetch.wait.max.ms', {
     allowed: 'a whole number of at most replica.lag.time.max.ms',
     default: 500,
-    doc: 'How long a replica fetch waits for data.',
+    doc: 'How long a replica fetch waits for data. Without effect while there is one node.',
   }),
   replicaHighWatermarkCheckpointIntervalMs: long('replica.high.watermark.checkpoint.interval.ms', {
     default: 5000,

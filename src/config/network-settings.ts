@@ -43,16 +43,16 @@ export const networkSettings = {
   }),
   socketReceiveBufferBytes: int('socket.receive.buffer.bytes', {
     default: 102_400,
-    doc: 'The receive buffer of a socket; -1 leaves it to the system.',
+    doc: 'The receive buffer of a socket; -1 leaves it to the system. Without effect so far: it always does.',
   }),
   socketSendBufferBytes: int('socket.send.buffer.bytes', {
     default: 102_400,
-    doc: 'The send buffer of a socket; -1 leaves it to the system.',
+    doc: 'The send buffer of a socket; -1 leaves it to the system. Without effect so far: it always does.',
   }),
   socketListenBacklogSize: int('socket.listen.backlog.size', {
     default: 50,
     min: 1,
-    doc: 'How many connections may wait to be accepted.',
+    doc: 'How many connections may wait to be accepted. Without effect so far: 1024 may.',
   }),
   connectionsMaxIdleMs: long('connections.max.idle.ms', {
     default: 600_000,
@@ -81,7 +81,7 @@ export const networkSettings = {
     default: 2_147_483_647,
     min: 0,
     update: 'cluster-wide',
-    doc: 'The most new connections a second.',
+    doc: 'The most new connections a second. Without effect so far.',
   }),
   queuedMaxRequestBytes: long('queued.max.request.bytes', {
     allowed: 'a whole number of at least socket.request.max.bytes, or -1',

@@ -51,7 +51,7 @@ export const nodeSettings = {
   controllerQuorumAppendLingerMs: int('controller.quorum.append.linger.ms', {
     default: 25,
     min: 0,
-    doc: 'How long the leader of the quorum collects records before it writes them.',
+    doc: 'How long the leader of the quorum collects records before it writes them. Without effect so far: it does not wait.',
   }),
   controllerQuorumElectionBackoffMaxMs: int('controller.quorum.election.backoff.max.ms', {
     default: 1000,
@@ -121,11 +121,11 @@ export const nodeSettings = {
   }),
   metadataMaxRetentionBytes: long('metadata.max.retention.bytes', {
     default: 104_857_600,
-    doc: 'Old metadata segments and snapshots are deleted above this size.',
+    doc: 'Old metadata segments and snapshots are deleted above this size. Without effect so far: the last two snapshots stay, and the log from the older one on.',
   }),
   metadataMaxRetentionMs: long('metadata.max.retention.ms', {
     default: 604_800_000,
-    doc: 'Old metadata segments and snapshots are deleted after this time.',
+    doc: 'Old metadata segments and snapshots are deleted after this time. Without effect so far, as metadata.max.retention.bytes.',
   }),
   internalMetadataLogSegmentBytes: int('internal.metadata.log.segment.bytes', {
     default: null,

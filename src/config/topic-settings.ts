@@ -23,7 +23,12 @@ export const topicSettings = {
     or: -1,
     doc: 'The level of gzip; -1 is its default.',
   }),
-  compressionLz4Level: int('compression.lz4.level', { default: 9, min: 1, max: 17, doc: 'The level of lz4.' }),
+  compressionLz4Level: int('compression.lz4.level', {
+    default: 9,
+    min: 1,
+    max: 17,
+    doc: 'The level of lz4. Without effect so far: there is one level.',
+  }),
   compressionZstdLevel: int('compression.zstd.level', {
     default: 3,
     min: -131_072,
@@ -70,7 +75,7 @@ export const topicSettings = {
     default: 2_147_483_639,
     min: 1,
     max: 2_147_483_639,
-    doc: 'The largest size that a compressed batch may unpack to.',
+    doc: 'The largest size that a compressed batch may unpack to. Without effect so far: millrace.max.uncompressed.batch.bytes is the bound.',
   }),
   maxMessageBytes: int('max.message.bytes', {
     default: 1_048_588,
@@ -109,7 +114,10 @@ export const topicSettings = {
     min: 1,
     doc: 'How many replicas must have a write before it is acknowledged to acks=all.',
   }),
-  preallocate: boolean('preallocate', { default: false, doc: 'A new segment takes its whole size on disk at once.' }),
+  preallocate: boolean('preallocate', {
+    default: false,
+    doc: 'A new segment takes its whole size on disk at once. Without effect so far.',
+  }),
   retentionBytes: long('retention.bytes', {
     default: -1,
     doc: 'The oldest segments of a partition are deleted above this size; -1 is no limit.',
