@@ -8,7 +8,7 @@ import { expectDiskError, type FileRange } from '../io/disk.ts'
 
 /** What concerns other brokers or the controller: requests to them, answers to them, and what an operator must know. */
 export type PeerEffect = ReplicationEffect & {
-  readonly type: 'alterPartition' | 'fetch' | 'listOffset' | 'answerFetch' | 'committedLost'
+  readonly type: 'alterPartition' | 'fetch' | 'listOffset' | 'offsetForLeaderEpoch' | 'answerFetch' | 'committedLost'
 }
 
 /**
@@ -149,9 +149,13 @@ export class PartitionReplica {
       case 'moveLogStart':
         this.#change(log.moveLogStart(effect.offset))
         break
+      case 'assignEpochs':
+        this.#change(log.assignEpochs(effect.epochs))
+        break
       case 'alterPartition':
       case 'fetch':
       case 'listOffset':
+      case 'offsetForLeaderEpoch':
       case 'answerFetch':
       case 'committedLost':
         this.#host.peers?.carryOut(this, effect)

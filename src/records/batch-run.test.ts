@@ -20,6 +20,7 @@ test('a run of batches is summed up, without its truncated tail', () => {
     batchCount: 2,
     baseOffset: 10,
     lastOffset: 14,
+    firstLeaderEpoch: 4,
     lastLeaderEpoch: 5,
     maxTimestamp: 1014n,
   })
@@ -35,6 +36,16 @@ test('offsets may have gaps, as compaction leaves them, but not go back', () => 
     const result = checkBatchRun(bytes, expected)
     assert.equal(result.type === 'broken' && result.errorCode, ErrorCode.invalidRecord)
   }
+})
+
+test('a batch of a newer epoch ends the run where offsets before it are left out', () => {
+  const [before, behind, newer] = [batchAt(10), batchAt(15), batchAt(20, 5)]
+  const run = checkBatchRun(Buffer.concat([before, behind, newer]), expected)
+  assert.ok(run.type === 'run')
+  assert.deepEqual([run.sizeBytes, run.lastOffset, run.lastLeaderEpoch], [before.length + behind.length, 16, 4])
+  const alone = checkBatchRun(newer, expected)
+  assert.ok(alone.type === 'run')
+  assert.deepEqual([alone.batchCount, alone.firstLeaderEpoch], [1, 5], 'the first batch is taken')
 })
 
 test('a negative or endless offset is broken', () => {
@@ -70,6 +81,7 @@ test('a batch of a later leader epoch ends the run before it', () => {
     batchCount: 0,
     baseOffset: -1,
     lastOffset: -1,
+    firstLeaderEpoch: -1,
     lastLeaderEpoch: -1,
     maxTimestamp: -1n,
   })

@@ -5,12 +5,13 @@ import { isLegacyCrcValid, readLegacyTimestamp } from './legacy.ts'
 /** Batches that a leader sent, as far as they are whole, sound and of an epoch that this replica knows. */
 export interface BatchRun {
   readonly type: 'run'
-  /** Where the last of them ends; a truncated tail, or a batch of a later epoch, follows. */
+  /** Where the last of them ends; a truncated tail, or a batch that ends the run, follows. */
   readonly sizeBytes: number
   readonly batchCount: number
-  /** -1 in an empty run, like the next two. */
+  /** -1 in an empty run, like the next three. */
   readonly baseOffset: number
   readonly lastOffset: number
+  readonly firstLeaderEpoch: number
   readonly lastLeaderEpoch: number
   readonly maxTimestamp: bigint
 }
@@ -26,7 +27,8 @@ export interface BrokenRun {
 /**
  * Checks what a follower checks of fetched bytes before it appends them as they are: every CRC, and that offsets grow
  * from `nextOffset` on. One bad batch makes the whole run bad. A batch whose leader epoch is above `maxLeaderEpoch` ends
- * the run before it: its sender has been elected, and this replica has not heard of it. Legacy entries pass.
+ * the run before it: its sender has been elected, and this replica has not heard of it. So does one of a newer epoch that
+ * does not follow the batch before it at once: where its epoch began is to be asked for first. Legacy entries pass.
  */
 export function checkBatchRun(
   bytes: Buffer,
@@ -36,6 +38,7 @@ export function checkBatchRun(
   let batchCount = 0
   let baseOffset = -1
   let lastOffset = nextOffset - 1
+  let firstLeaderEpoch = -1
   let lastLeaderEpoch = -1
   let maxTimestamp = -1n
   for (; ; batchCount++) {
@@ -51,7 +54,10 @@ export function checkBatchRun(
     if (!(first > lastOffset && last >= first && last < Number.POSITIVE_INFINITY)) {
       return broken(ErrorCode.invalidRecord, 'the offsets do not follow those before', at)
     }
-    if (batchCount === 0) baseOffset = first
+    if (batchCount === 0) {
+      baseOffset = first
+      firstLeaderEpoch = leaderEpoch
+    } else if (leaderEpoch > lastLeaderEpoch && first > lastOffset + 1) break
     lastOffset = last
     lastLeaderEpoch = leaderEpoch
     const timestamp = isLegacy ? readLegacyTimestamp(bytes, at) : batch.readMaxTimestamp(bytes, at)
@@ -59,7 +65,8 @@ export function checkBatchRun(
     at += size
   }
   if (batchCount === 0) lastOffset = -1
-  return { type: 'run', sizeBytes: at, batchCount, baseOffset, lastOffset, lastLeaderEpoch, maxTimestamp }
+  const leaderEpochs = { firstLeaderEpoch, lastLeaderEpoch }
+  return { type: 'run', sizeBytes: at, batchCount, baseOffset, lastOffset, ...leaderEpochs, maxTimestamp }
 }
 
 function isSound(bytes: Buffer, at: number, size: number): boolean {

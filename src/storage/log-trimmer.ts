@@ -1,4 +1,5 @@
 import { assert } from '../base/assert.ts'
+import type { EpochStart } from '../core/log/leader-epochs.ts'
 import { encodeProducerSnapshot } from '../core/log/producer-snapshot.ts'
 import { countExpired, type RetainedSegment } from '../core/log/retention.ts'
 import { expectDiskError } from '../io/disk.ts'
@@ -153,6 +154,25 @@ export class LogTrimmer {
     state.producers.truncateFromStart(offset)
     if (state.epochs.truncateFromStart(offset)) state.areEpochsUnsaved = true
     state.context.clock.nextTurn(() => state.listener.logStartOffsetMoved())
+  }
+
+  /** What an append that follows says of its epoch would be later than these, and is not to be found without them. */
+  async assignEpochs(epochs: readonly EpochStart[]): Promise<void> {
+    assert(this.#appender.isIdle, 'no append is in flight when epochs are assigned')
+    await this.#state.changes.run(() => this.#assignEpochs(epochs))
+  }
+
+  async #assignEpochs(epochs: readonly EpochStart[]): Promise<void> {
+    const state = this.#state
+    if (!state.hasFiles) return
+    try {
+      await this.#flusher.finishSealed()
+      for (const epoch of epochs) if (state.epochs.assign(epoch)) state.areEpochsUnsaved = true
+      state.isChanged = true
+      await this.#saved()
+    } catch (error) {
+      this.#cutFailed(error)
+    }
   }
 
   async truncate(endOffset: number): Promise<void> {

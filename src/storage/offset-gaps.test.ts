@@ -91,6 +91,37 @@ async function problemsOf(host: Host): Promise<string[]> {
 }
 
 for (const ending of ['clean', 'kill', 'power'] as const) {
+  test(`epochs that begin in a gap are known as they were assigned, after ${ending}`, async () => {
+    await onHost({ config }, async host => {
+      const log = await open(host)
+      assert.equal(log.appendAsFollower(batchOf({ baseOffset: 0, partitionLeaderEpoch: 2 })), undefined)
+      await written(host, log)
+      await log.assignEpochs([
+        { leaderEpoch: 3, startOffset: 5 },
+        { leaderEpoch: 4, startOffset: 9 },
+      ])
+      assert.equal(log.appendAsFollower(batchOf({ baseOffset: 20, partitionLeaderEpoch: 4 })), undefined)
+      await written(host, log)
+      const expected = [
+        [2, 5],
+        [3, 9],
+        [4, log.logEndOffset],
+      ]
+      const ends = (of: SegmentedLog) => expected.map(([epoch]) => [epoch, of.endOffsetForEpoch(epoch).endOffset])
+      assert.deepEqual(ends(log), expected)
+      if (ending === 'clean') await host.close()
+      else if (ending === 'kill') host.node.crash('kill')
+      else {
+        // The system has written the batch and nothing else.
+        await host.io.disk.syncFile(`${log.path}/${segmentFileName(0, 'log')}`)
+        host.node.crash('power')
+      }
+      assert.deepEqual(ends(await open(host, ending === 'power' ? 'second' : 'first')), expected)
+    })
+  })
+}
+
+for (const ending of ['clean', 'kill', 'power'] as const) {
   test(`a follower's gaps are no damage to a log that was never compacted itself, after ${ending}`, async () => {
     const batches = await compactedBatches()
     await onHost({ config }, async host => {

@@ -163,6 +163,10 @@ export class SegmentedLog implements PartitionLog<FileRange> {
     this.#state.isChanged = true
   }
 
+  assignEpochs(epochs: readonly EpochStart[]): Promise<void> {
+    return this.#trimmer.assignEpochs(epochs)
+  }
+
   read(request: ReadRequest): ReadResult | Promise<ReadResult> {
     const { isUsable, logStartOffset, logEnd } = this.#state
     if (!isUsable) return refused(ErrorCode.kafkaStorageError)

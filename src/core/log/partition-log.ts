@@ -2,6 +2,7 @@ import type { ErrorCode } from '../../base/error-code.ts'
 import type { Now } from '../../base/time.ts'
 import type { Uuid } from '../../base/uuid.ts'
 import type { LargeBatchCheck } from '../../records/large-batch-check.ts'
+import type { EpochStart } from './leader-epochs.ts'
 
 /** Who appends decides which checks apply. */
 export type AppendOrigin =
@@ -242,6 +243,11 @@ export interface PartitionLog<Range> {
 
   /** This node leads from `nextOffset` on under this epoch, if it is newer than all before. */
   assignLeaderEpoch(leaderEpoch: number): void
+  /**
+   * A follower: these epochs begin in offsets that are missing at the end of the log. Durable when resolved. No append may be
+   * in flight.
+   */
+  assignEpochs(epochs: readonly EpochStart[]): Promise<void>
   /** Answers OffsetForLeaderEpoch. */
   endOffsetForEpoch(leaderEpoch: number): EpochEndOffset
   /** The first record whose timestamp is not below `timestamp`, in the readable log. */

@@ -1,4 +1,6 @@
 import type { ErrorCode } from '../../base/error-code.ts'
+import type { EpochStart } from '../log/leader-epochs.ts'
+import type { EpochEndOffset } from '../log/partition-log.ts'
 import type { PartitionMetadata } from './views.ts'
 
 export type ReplicationEvent =
@@ -14,7 +16,7 @@ export type ReplicationEvent =
   | { readonly type: 'closed' }
   /** Offsets of the log have moved: writes have completed or failed, a sync has. A leader hears of writes by `localEndMoved`. */
   | { readonly type: 'logMoved' }
-  /** The last `truncate`, `truncateFully` or `moveLogStart` is done. */
+  /** The last `truncate`, `truncateFully`, `moveLogStart` or `assignEpochs` is done. */
   | { readonly type: 'logChanged' }
   /** What `append` gave is not in the log: it was refused, or its write failed. */
   | { readonly type: 'appendFailed' }
@@ -24,7 +26,8 @@ export type ReplicationEvent =
   | { readonly type: 'alterPartitionFailed'; readonly attemptId: number }
   | { readonly type: 'fetched'; readonly correlationId: number; readonly answer: FetchAnswer }
   | { readonly type: 'offsetListed'; readonly correlationId: number; readonly answer: ListedOffset }
-  /** No answer to `fetch` or `listOffset` will come. */
+  | { readonly type: 'epochEndListed'; readonly correlationId: number; readonly answer: ListedEpochEnd }
+  /** No answer to `fetch`, `listOffset` or `offsetForLeaderEpoch` will come. */
   | { readonly type: 'requestFailed'; readonly correlationId: number }
 
 /** A follower's fetch of this partition, in the names of the schema. Answered by one `answerFetch`. */
@@ -75,15 +78,22 @@ export interface FetchAnswer {
 
 /**
  * Whole batches, each of them sound, their offsets growing (`checkBatchRun`). Of an epoch that is not above the one that this
- * broker knows. Whether they continue the log is not the shell's to check.
+ * broker knows, and without a batch of a newer epoch than the one before it where offsets between the two are missing: the
+ * shell leaves that one, and what follows, to the next fetch. Whether they continue the log is not the shell's to check.
  */
 export interface FetchedRecords {
   /** Of the first batch; below the offset asked for where a log begins in the middle of a batch. */
   readonly baseOffset: number
   readonly lastOffset: number
-  /** Of the last batch; -1 in a format older than epochs. */
+  /** Of the first and the last batch; -1 in a format older than epochs. */
+  readonly firstLeaderEpoch: number
   readonly lastLeaderEpoch: number
   readonly bytes: Buffer
+}
+
+/** Of an OffsetForLeaderEpoch answer, what is said of the partition. */
+export interface ListedEpochEnd extends EpochEndOffset {
+  readonly errorCode: ErrorCode
 }
 
 export interface ListedOffset {
@@ -97,17 +107,17 @@ export interface ListedOffset {
  *  1. Effects of one `handle` start in order, and all of them before the next `handle`. The shell carries no effect out by
  *     calling `handle` within it.
  *  2. `append` moves `nextOffset` in the turn, or is answered by `appendFailed`. Its write moves `logEndOffset` later, told by
- *     `logMoved`; a write that fails is told by `appendFailed`. It may come one `truncateFully` later than the answer that
- *     brought the records: their bytes must not change meanwhile.
- *  3. One of `truncate`, `truncateFully` and `moveLogStart` is open at a time and is answered by `logChanged`; meanwhile the
- *     view may show the old or the new log, and nothing is appended or fetched. No append is in flight when it starts. A
- *     failed one takes the directory offline: `closed`.
+ *     `logMoved`; a write that fails is told by `appendFailed`. It may come one `truncateFully`, or some
+ *     `offsetForLeaderEpoch` and an `assignEpochs`, later than the answer that brought the records: their bytes must not change meanwhile.
+ *  3. One of `truncate`, `truncateFully`, `moveLogStart` and `assignEpochs` is open at a time and is answered by `logChanged`,
+ *     when it is durable; meanwhile the view may show the old or the new log, and nothing is appended or fetched. No append is
+ *     in flight when it starts. A failed one takes the directory offline: `closed`.
  *  4. `flush`: everything written is to be synced; `logMoved` when it is. A fetch leaves, with flush=ack, only when the log is
  *     synced up to its end. What a leader appends later is the shell's to sync.
  *  5. `highWatermark` is at most `logEndOffset`. It never falls, but with `committedLost` and `truncateFully`, which make it the
  *     offset they name.
- *  6. `fetch` and `listOffset` go to the leader named, each answered once (`fetched`, `offsetListed`, `requestFailed`), one
- *     open at a time. Answers of an older role or request are recognised by their correlation id and may come late or twice.
+ *  6. `fetch`, `listOffset` and `offsetForLeaderEpoch` go to the leader named, each answered once (`fetched`, `offsetListed`,
+ *     `epochEndListed`, `requestFailed`), one open at a time. Answers of an older role or request are recognised by their correlation id and may come late or twice.
  *  7. `alterPartition`: requests of one broker reach the controller in the order in which they were sent and each at most
  *     once; one that was given up (`alterPartitionFailed`) does not arrive after a later one. A connection that is closed
  *     when a request on it is given up does that. The controller compares the partition epoch: of several attempts with one
@@ -153,6 +163,14 @@ export type ReplicationEffect =
       readonly currentLeaderEpoch: number
       readonly timestamp: -1 | -2
     }
+  /** OffsetForLeaderEpoch, in this broker's own name: where the largest epoch that is not above `leaderEpoch` ends. */
+  | {
+      readonly type: 'offsetForLeaderEpoch'
+      readonly correlationId: number
+      readonly leader: number
+      readonly currentLeaderEpoch: number
+      readonly leaderEpoch: number
+    }
   /** As they are: `PartitionLog.appendAsFollower`. */
   | { readonly type: 'append'; readonly records: FetchedRecords }
   /** The log may end lower still, with the batch before. Epochs that begin at or above go too, even if no record does. */
@@ -160,6 +178,8 @@ export type ReplicationEffect =
   /** The log is emptied and begins at `startOffset`. */
   | { readonly type: 'truncateFully'; readonly startOffset: number }
   | { readonly type: 'moveLogStart'; readonly offset: number }
+  /** Epochs begin there, in offsets that are missing at the end of the log. Before what follows them is appended. */
+  | { readonly type: 'assignEpochs'; readonly epochs: readonly EpochStart[] }
   /** The leader does not have what was committed from `fromOffset` up to `toOffset`; it is cut off here too. */
   | { readonly type: 'committedLost'; readonly fromOffset: number; readonly toOffset: number }
   | { readonly type: 'halt'; readonly reason: string }

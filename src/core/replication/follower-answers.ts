@@ -1,6 +1,7 @@
 import { assert } from '../../base/assert.ts'
 import { ErrorCode } from '../../base/error-code.ts'
-import type { FetchAnswer, FetchedRecords, ListedOffset } from './events.ts'
+import { beginEpochSearch, hidesEpochStart, takeEpochEnd } from './epoch-search.ts'
+import type { FetchAnswer, FetchedRecords, ListedEpochEnd, ListedOffset } from './events.ts'
 import { append } from './follower.ts'
 import { handleListedOffset } from './out-of-range.ts'
 import type { Replica } from './replica.ts'
@@ -17,9 +18,16 @@ export function handleFetched(replica: Replica, correlationId: number, answer: F
 
 export function handleOffsetListed(replica: Replica, correlationId: number, answer: ListedOffset): void {
   const open = take(replica, correlationId)
-  if (open === undefined || open.request.type === 'fetch') return
+  if (open?.request.type !== 'latest' && open?.request.type !== 'earliest') return
   if (answer.errorCode === ErrorCode.none) handleListedOffset(replica, open.role, open.request.type, answer.offset)
   else takeError(replica, open.role, answer.errorCode)
+}
+
+export function handleEpochEndListed(replica: Replica, correlationId: number, answer: ListedEpochEnd): void {
+  const open = take(replica, correlationId)
+  if (open?.request.type !== 'epochEnd') return
+  if (answer.errorCode !== ErrorCode.none) takeError(replica, open.role, answer.errorCode)
+  else if (!takeEpochEnd(replica, open.role, answer)) retryLater(replica, open.role)
 }
 
 export function handleRequestFailed(replica: Replica, correlationId: number): void {
@@ -73,12 +81,14 @@ function canFollow(replica: Replica, { leaderEpoch }: Follower, records: Fetched
 }
 
 function takeRecords(replica: Replica, role: Follower, records: FetchedRecords): void {
-  if (records.baseOffset >= replica.log.logEndOffset) {
+  const isBelowStart = records.baseOffset < replica.log.logEndOffset
+  if (!isBelowStart && !hidesEpochStart(replica, records)) {
     append(replica, role, records)
     return
   }
   role.heldRecords = records
-  startWith(replica, records.baseOffset)
+  if (isBelowStart) startWith(replica, records.baseOffset)
+  else beginEpochSearch(role, records)
 }
 
 export function handleAppendFailed(replica: Replica): void {
@@ -100,6 +110,9 @@ export function handleLogChanged(replica: Replica): void {
   if (change.type === 'truncate' && isUnchanged) retryLater(replica, role)
 }
 
+/** Records that wait for an answer of the leader are asked for again. */
 function retryLater(replica: Replica, role: Follower): void {
+  if (role.epochSearch !== undefined) role.heldRecords = undefined
+  role.epochSearch = undefined
   role.retryMs = replica.nowMs + replica.config.fetchBackoffMs
 }

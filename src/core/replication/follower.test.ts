@@ -32,7 +32,7 @@ function answer(replica: ReplicaUnderTest, { correlationId }: { correlationId: n
 }
 
 function records(baseOffset: number, lastOffset: number, lastLeaderEpoch = 5): FetchedRecords {
-  return { baseOffset, lastOffset, lastLeaderEpoch, bytes: noBytes }
+  return { baseOffset, lastOffset, firstLeaderEpoch: lastLeaderEpoch, lastLeaderEpoch, bytes: noBytes }
 }
 
 test('a follower asks from its end with the epoch of its last record, for one thing at a time', () => {
@@ -132,7 +132,7 @@ test('records that are damaged, from the future, or do not continue the log are 
     assert.equal(open.fetchOffset, 2)
   }
   // Offsets may be missing: the leader's log was compacted.
-  assert.equal(only(answer(replica, open, { records: records(7, 9) }), 'append').length, 1)
+  assert.equal(only(answer(replica, open, { records: records(7, 9, 4) }), 'append').length, 1)
 })
 
 test('an append that fails is asked for again', () => {

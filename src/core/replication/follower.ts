@@ -7,7 +7,7 @@ import { moveLogStart, truncate } from './truncation.ts'
 /** Asks the leader for what comes after the end of the log, once the end is certain. */
 export function pollFollower(replica: Replica, role: Follower): void {
   if (!isAppendDone(replica, role)) return
-  if (role.heldRecords !== undefined) {
+  if (role.heldRecords !== undefined && role.epochSearch === undefined) {
     append(replica, role, role.heldRecords)
     return
   }
@@ -65,6 +65,12 @@ function ask(replica: Replica, role: Follower): void {
     role.request = { type: isLatest ? 'latest' : 'earliest', correlationId }
     const timestamp = isLatest ? -1 : -2
     replica.effects.push({ type: 'listOffset', correlationId, leader, currentLeaderEpoch, timestamp })
+    return
+  }
+  if (role.epochSearch !== undefined) {
+    role.request = { type: 'epochEnd', correlationId }
+    const leaderEpoch = role.epochSearch.leaderEpoch - 1
+    replica.effects.push({ type: 'offsetForLeaderEpoch', correlationId, leader, currentLeaderEpoch, leaderEpoch })
     return
   }
   role.request = { type: 'fetch', correlationId }

@@ -47,11 +47,12 @@ function leaderDetails({ isr, followers, epochStartOffset, hasEnoughReplicas }: 
 }
 
 function followerDetails(role: Follower, nowMs: number): string {
-  const { request, outOfRange, appendEndOffset, isFenced, retryMs } = role
+  const { request, outOfRange, epochSearch, appendEndOffset, isFenced, retryMs } = role
   const parts = [
     request === undefined ? 'nothing asked' : `asked ${request.type} ${request.correlationId}`,
     isFenced ? 'fenced' : '',
     outOfRange ?? '',
+    epochSearch === undefined ? '' : `looking for epoch ${epochSearch.leaderEpoch}`,
     appendEndOffset === undefined ? '' : `appending to ${appendEndOffset}`,
     retryMs > nowMs ? `again in ${Math.round(retryMs - nowMs)} ms` : '',
   ]

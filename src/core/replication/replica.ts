@@ -10,7 +10,7 @@ const idle: Role = { type: 'idle' }
 
 /** A change of the log that takes time: until it is done the log is neither extended nor fetched for. */
 export interface LogChange {
-  readonly type: 'truncate' | 'truncateFully' | 'moveLogStart'
+  readonly type: 'truncate' | 'truncateFully' | 'moveLogStart' | 'assignEpochs'
   /** What the log was when the change began: a cut that changes nothing is not repeated at once. */
   readonly endOffset: number
   readonly latestEpoch: number
@@ -101,6 +101,7 @@ export class Replica implements LeaderState {
       isFenced: false,
       outOfRange: undefined,
       heldRecords: undefined,
+      epochSearch: undefined,
       appendEndOffset: undefined,
       flushEndOffset: -1,
       leaderHighWatermark: -1,

@@ -5,6 +5,7 @@ import type { ReplicationEffect, ReplicationEvent } from './events.ts'
 import { followerDeadlineMs, pollFollower } from './follower.ts'
 import {
   handleAppendFailed,
+  handleEpochEndListed,
   handleFetched,
   handleLogChanged,
   handleOffsetListed,
@@ -149,6 +150,9 @@ export class Replication {
         break
       case 'offsetListed':
         handleOffsetListed(replica, event.correlationId, event.answer)
+        break
+      case 'epochEndListed':
+        handleEpochEndListed(replica, event.correlationId, event.answer)
         break
       case 'requestFailed':
         handleRequestFailed(replica, event.correlationId)

@@ -1,3 +1,4 @@
+import type { EpochStart } from '../log/leader-epochs.ts'
 import type { FetchedRecords } from './events.ts'
 import type { Leader } from './leader.ts'
 
@@ -22,8 +23,10 @@ export interface Follower {
   isFenced: boolean
   /** The leader does not have the offset that was asked for: it is asked what it has. */
   outOfRange: 'askLatest' | 'askEarliest' | undefined
-  /** They begin below the start of this log, which is made to begin with them first. */
+  /** They wait for the log: to begin with them, or to know where epochs began that they say nothing of. */
   heldRecords: FetchedRecords | undefined
+  /** The leader is being asked where those began. */
+  epochSearch: EpochSearch | undefined
   /** Where the log will end when the append that is in flight is complete. */
   appendEndOffset: number | undefined
   /** Up to where a sync was asked for; -1 before. */
@@ -34,8 +37,15 @@ export interface Follower {
 }
 
 export interface OpenRequest {
-  readonly type: 'fetch' | 'latest' | 'earliest'
+  readonly type: 'fetch' | 'latest' | 'earliest' | 'epochEnd'
   readonly correlationId: number
+}
+
+export interface EpochSearch {
+  /** The next to find the start of. */
+  readonly leaderEpoch: number
+  /** Those of the epochs above it, in order. */
+  readonly found: readonly EpochStart[]
 }
 
 export type Role = Idle | Follower | Leader

@@ -1,4 +1,5 @@
 import { assert } from '../../base/assert.ts'
+import type { EpochStart } from '../log/leader-epochs.ts'
 import type { LogChange, Replica } from './replica.ts'
 import type { Follower } from './roles.ts'
 
@@ -77,6 +78,13 @@ export function moveLogStart(replica: Replica, offset: number): void {
   assert(offset <= replica.highWatermark, 'a log does not begin above its high watermark')
   begin(replica, 'moveLogStart')
   replica.effects.push({ type: 'moveLogStart', offset })
+}
+
+/** Of epochs in offsets that are missing: the log ends with them until the records behind them are appended. */
+export function assignEpochs(replica: Replica, epochs: readonly EpochStart[]): void {
+  assert(epochs.length > 0, 'some epochs are assigned')
+  begin(replica, 'assignEpochs')
+  replica.effects.push({ type: 'assignEpochs', epochs })
 }
 
 function begin(replica: Replica, type: LogChange['type']): void {

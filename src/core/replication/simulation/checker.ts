@@ -37,6 +37,11 @@ export class Checker {
     this.content = new ContentChecker(world, this)
   }
 
+  /** Whether some of what was committed may be lost rightly. */
+  get hasLoss(): boolean {
+    return this.#epochsWithLoss.size > 0
+  }
+
   fail(what: string): never {
     throw new Violation(what)
   }
@@ -129,11 +134,24 @@ export class Checker {
     if (before !== undefined) this.fail(`epoch ${leaderEpoch} is led by ${before} and by ${life}`)
     this.#leaders.set(leaderEpoch, life)
     this.#fetched.set(broker, new Map())
+    this.checkEpochs(broker)
     this.#checkComplete(broker, leaderEpoch)
     this.#checkHighWatermark(broker, leaderEpoch)
     const isCurrent = leaderEpoch === this.#world.controller.state.partition.leaderEpoch
     this.#committedBefore.set(broker, isCurrent ? this.ledger.endOffset : 0)
     this.content.check(broker)
+  }
+
+  /** Where each epoch but the first of all began is known, also where compaction has left nothing of its first batches (I5). */
+  checkEpochs({ id, log }: SimBroker): void {
+    for (const { leaderEpoch, startOffset } of log.epochs.entries) {
+      const at = log.at(startOffset)
+      if (at === undefined || leaderEpoch === 0) continue
+      const isBeginning = at.baseOffset === startOffset || startOffset === log.logStartOffset
+      const isFirst = startOffset === log.logStartOffset || log.at(startOffset - 1)?.leaderEpoch !== leaderEpoch
+      if (at.leaderEpoch !== leaderEpoch || !isBeginning || !isFirst)
+        this.fail(`broker ${id} has epoch ${leaderEpoch} at ${startOffset}, where ${at.name} is`)
+    }
   }
 
   /** A leader has everything that is committed; what it lacks is lost, which the ledger must allow. */
@@ -172,6 +190,7 @@ export class Checker {
       const batch = log.at(offset)
       if (this.#epochsWithLoss.size === 0 || batch === undefined) this.fail(`leader ${id} shows more than is committed`)
       this.ledger.commit(batch, { inEpoch: leaderEpoch, holders: [id] })
+      this.content.committed(batch)
     }
   }
 

@@ -1,6 +1,6 @@
 import type { Checker } from './checker.ts'
 import type { SimBroker } from './sim-broker.ts'
-import type { SimBatch, SimRecord } from './sim-log.ts'
+import type { SimBatch, SimLog, SimRecord } from './sim-log.ts'
 import type { World } from './world.ts'
 
 /**
@@ -17,8 +17,8 @@ export class ContentChecker {
   readonly #strays = new Set<number>()
   /** Of each broker when it has first compacted what holds the tombstone at this offset. */
   readonly #firstSeen = new Map<SimBroker, Map<number, number>>()
-  /** Those that are gone somewhere. */
-  readonly #removed: SimRecord[] = []
+  /** Those that are gone somewhere, each with the name of its batch. */
+  readonly #removed: (readonly [SimRecord, string])[] = []
   #isOver = false
 
   constructor(world: World, checker: Checker) {
@@ -52,18 +52,22 @@ export class ContentChecker {
     if (!(passMs - Math.min(...seen) > retentionMs)) {
       this.#checker.fail(`${broker.id} removes the tombstone of key ${key} at ${offset} too early`)
     }
-    this.#removed.push(tombstone)
-    for (const other of this.#world.brokers) if (other.log.nextOffset <= offset) this.#mayMiss(other, tombstone)
+    const name = broker.log.at(offset)?.name ?? ''
+    this.#removed.push([tombstone, name])
+    for (const other of this.#world.brokers) if (!holds(other, offset, name)) this.#mayMiss(other, tombstone)
   }
 
   /** What of the log is left may end before tombstones that are gone elsewhere: only what was not synced for so long does. */
   reopened(broker: SimBroker): void {
-    for (const tombstone of this.#removed)
-      if (broker.log.nextOffset <= tombstone.offset) this.#mayMiss(broker, tombstone)
+    for (const [tombstone, name] of this.#removed)
+      if (!holds(broker, tombstone.offset, name)) this.#mayMiss(broker, tombstone)
   }
 
+  /** What was never committed it gives up before it takes in what follows. */
   #mayMiss({ log }: SimBroker, { key, offset }: SimRecord): void {
-    const before = lastRecords(log.batches, offset).get(key)
+    const { ledger } = this.#checker
+    const committed = log.batches.filter(({ baseOffset, name }) => ledger.at(baseOffset)?.name === name)
+    const before = lastRecords(committed, offset).get(key)
     if (before === undefined || before.isTombstone) return
     this.#checker.reached.tombstonesMissed++
     this.#strays.add(before.offset)
@@ -76,7 +80,7 @@ export class ContentChecker {
 
   /** Looks at all that the replica shows. */
   check({ id, log }: SimBroker): void {
-    if (this.#isOver || this.#world.compaction === undefined) return
+    if (this.#isOver || this.#world.compaction === undefined || this.#showsLost(log)) return
     const shown = lastRecords(log.batches, log.highWatermark)
     for (const [key, last] of this.#last) {
       if (last.offset >= log.highWatermark || last.offset < log.logStartOffset) continue
@@ -89,6 +93,20 @@ export class ContentChecker {
       this.#checker.fail(`broker ${id} has ${instead} for key ${key}, which was ${what} at ${last.offset}`)
     }
   }
+
+  /** A leader that was replaced with a loss may have committed more before it heard of that, and then gives it up. */
+  #showsLost({ batches, highWatermark }: SimLog): boolean {
+    const { ledger, hasLoss } = this.#checker
+    if (!hasLoss) return false
+    return batches.some(
+      ({ baseOffset, lastOffset, name }) => lastOffset < highWatermark && ledger.at(baseOffset)?.name !== name,
+    )
+  }
+}
+
+/** That batch, or what compaction has left of it; not one of another epoch in its place. */
+function holds({ log }: SimBroker, offset: number, name: string): boolean {
+  return log.at(offset)?.name === name
 }
 
 function lastRecords(batches: readonly SimBatch[], endOffset: number): Map<number, SimRecord> {

@@ -1,9 +1,16 @@
 import { ErrorCode } from '../../../base/error-code.ts'
-import type { FetchAnswer, FetchVerdict, FollowerFetch, ListedOffset, ReplicationEffect } from '../events.ts'
+import type {
+  FetchAnswer,
+  FetchVerdict,
+  FollowerFetch,
+  ListedEpochEnd,
+  ListedOffset,
+  ReplicationEffect,
+} from '../events.ts'
 import type { SimBroker } from './sim-broker.ts'
 import { isLeftOut, type SimBatch } from './sim-log.ts'
 
-type Send = ReplicationEffect & { readonly type: 'fetch' | 'listOffset' }
+type Send = ReplicationEffect & { readonly type: 'fetch' | 'listOffset' | 'offsetForLeaderEpoch' }
 type Answer = ReplicationEffect & { readonly type: 'answerFetch' }
 
 interface Waiting {
@@ -48,6 +55,11 @@ export class FetchServer {
           back(() => broker.handle({ type: 'offsetListed', correlationId, answer }))
           return
         }
+        if (effect.type === 'offsetForLeaderEpoch') {
+          const answer = target.fetches.offsetForLeaderEpoch(effect)
+          back(() => broker.handle({ type: 'epochEndListed', correlationId, answer }))
+          return
+        }
         const { type: _type, correlationId: _id, leader: _leader, ...position } = effect
         const fetch = { replicaId, replicaEpoch, ...position }
         target.fetches.receive(fetch, (answer, batches) => back(() => this.#receive(correlationId, answer, batches)))
@@ -56,10 +68,13 @@ export class FetchServer {
     world.carry(replicaId, target.id, arrive)
   }
 
-  /** What the shell makes of the bytes: whole batches, checked, up to the epoch that this replica knows. */
+  /**
+   * What the shell makes of the bytes: whole batches, checked, up to the epoch that this replica knows, and up to a newer one
+   * that does not follow at once.
+   */
   #receive(correlationId: number, answer: Omit<FetchAnswer, 'records'>, batches: readonly SimBatch[]): void {
     const { world, replication } = this.#broker
-    const known = batches.filter(batch => batch.leaderEpoch <= (replication?.leaderEpoch ?? -1))
+    const known = runOf(batches.filter(batch => batch.leaderEpoch <= (replication?.leaderEpoch ?? -1)))
     const first = known.find(batch => !isLeftOut(batch))
     let records: FetchAnswer['records']
     if (first !== undefined) {
@@ -67,7 +82,8 @@ export class FetchServer {
       const { baseOffset } = first
       const isDamaged = world.random.chance(world.damageProbability)
       const { lastOffset, leaderEpoch: lastLeaderEpoch } = last
-      records = isDamaged ? 'damaged' : { baseOffset, lastOffset, lastLeaderEpoch, bytes: world.bytesOf(known) }
+      const leaderEpochs = { firstLeaderEpoch: first.leaderEpoch, lastLeaderEpoch }
+      records = isDamaged ? 'damaged' : { baseOffset, lastOffset, ...leaderEpochs, bytes: world.bytesOf(known) }
     }
     this.#broker.handle({ type: 'fetched', correlationId, answer: { ...answer, records } })
   }
@@ -123,14 +139,24 @@ export class FetchServer {
   }
 
   listOffset({ currentLeaderEpoch, timestamp }: Send & { readonly type: 'listOffset' }): ListedOffset {
-    const { replication, log } = this.#broker
-    const leaderEpoch = replication?.leaderEpoch ?? -1
-    let errorCode: ErrorCode = ErrorCode.none
-    if (currentLeaderEpoch < leaderEpoch) errorCode = ErrorCode.fencedLeaderEpoch
-    else if (currentLeaderEpoch > leaderEpoch) errorCode = ErrorCode.unknownLeaderEpoch
-    else if (replication?.isLeader !== true) errorCode = ErrorCode.notLeaderOrFollower
+    const { log } = this.#broker
+    const errorCode = this.#checkLeads(currentLeaderEpoch)
     if (errorCode !== ErrorCode.none) return { errorCode, offset: -1 }
     return { errorCode, offset: timestamp === -1 ? log.logEndOffset : log.logStartOffset }
+  }
+
+  offsetForLeaderEpoch(asked: Send & { readonly type: 'offsetForLeaderEpoch' }): ListedEpochEnd {
+    const errorCode = this.#checkLeads(asked.currentLeaderEpoch)
+    if (errorCode !== ErrorCode.none) return { errorCode, leaderEpoch: -1, endOffset: -1 }
+    return { errorCode, ...this.#broker.log.endOffsetForEpoch(asked.leaderEpoch) }
+  }
+
+  #checkLeads(currentLeaderEpoch: number): ErrorCode {
+    const { replication } = this.#broker
+    const leaderEpoch = replication?.leaderEpoch ?? -1
+    if (currentLeaderEpoch < leaderEpoch) return ErrorCode.fencedLeaderEpoch
+    if (currentLeaderEpoch > leaderEpoch) return ErrorCode.unknownLeaderEpoch
+    return replication?.isLeader === true ? ErrorCode.none : ErrorCode.notLeaderOrFollower
   }
 
   #read({ fetchOffset }: FollowerFetch): readonly SimBatch[] {
@@ -142,4 +168,17 @@ export class FetchServer {
     this.#reply.delete(requestId)
     reply?.(verdict, batches)
   }
+}
+
+/** As `checkBatchRun` ends it: what was left out at its end travels with what follows. */
+function runOf(batches: readonly SimBatch[]): readonly SimBatch[] {
+  let length = 0
+  for (let i = 0; i < batches.length; i++) {
+    if (isLeftOut(batches[i])) continue
+    const before = batches[length - 1]
+    const isGap = before !== undefined && batches[i].baseOffset > before.lastOffset + 1
+    if (isGap && batches[i].leaderEpoch > before.leaderEpoch) break
+    length = i + 1
+  }
+  return batches.slice(0, length)
 }

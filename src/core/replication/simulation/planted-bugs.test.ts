@@ -95,6 +95,18 @@ const bugs: readonly PlantedBug[] = [
     'replica.config.flushBeforeAck && log.flushedOffset < log.logStartOffset',
   ),
   bug(
+    'a follower takes an epoch to begin with the first record that is left',
+    'epoch-search.ts',
+    'return baseOffset > log.logEndOffset && firstLeaderEpoch > Math.max(log.latestEpoch, 0)',
+    'return false',
+  ),
+  bug(
+    'a follower does not look for epochs of which nothing is left',
+    'epoch-search.ts',
+    'below > Math.max(log.latestEpoch, 0)',
+    'below < 0',
+  ),
+  bug(
     'compaction removes a tombstone that is still needed',
     'simulation/compactor.ts',
     "return horizonMs !== undefined && horizonMs < nowMs ? 'passed' : 'waits'",
@@ -111,12 +123,6 @@ const bugs: readonly PlantedBug[] = [
     'simulation/compactor.ts',
     'if (lastOffset >= endOffset || count >= maxRecords) break',
     'if (count >= maxRecords) break',
-  ),
-  bug(
-    'a log that is cut in a gap ends with its last batch',
-    'simulation/sim-log.ts',
-    'this.#endsAt(this.nextOffsetOr(Math.min(endOffset, this.logEndOffset)))',
-    'this.#endsAt(this.nextOffsetOr(this.#dropGap(Math.min(endOffset, this.logEndOffset))))',
   ),
 ]
 

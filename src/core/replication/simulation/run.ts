@@ -1,7 +1,6 @@
 import type { MakeController } from './cluster-controller.ts'
 import { Driver } from './driver.ts'
 import type { Reached } from './outcome.ts'
-import { isLeftOut } from './sim-log.ts'
 import { SimRandom } from './sim-random.ts'
 import { World } from './world.ts'
 
@@ -93,14 +92,7 @@ function audit(world: World): void {
     world.checker.content.check(broker)
     const missing = ledger.firstMissing(log)
     if (missing !== undefined) world.checker.fail(`broker ${id} lacks ${missing} in the end`)
-    for (const { leaderEpoch, startOffset } of log.epochs.entries) {
-      const at = log.at(startOffset)
-      const isRight =
-        at === undefined ||
-        isLeftOut(at) ||
-        (at.leaderEpoch === leaderEpoch && (at.baseOffset === startOffset || startOffset === log.logStartOffset))
-      if (!isRight) world.checker.fail(`broker ${id} has epoch ${leaderEpoch} at ${startOffset}, where ${at.name} is`)
-    }
+    world.checker.checkEpochs(broker)
   }
 }
 

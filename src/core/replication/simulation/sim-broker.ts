@@ -203,6 +203,7 @@ export class SimBroker implements BrokersView {
         break
       case 'fetch':
       case 'listOffset':
+      case 'offsetForLeaderEpoch':
         this.fetches.send(effect)
         break
       case 'append':
@@ -219,6 +220,9 @@ export class SimBroker implements BrokersView {
         break
       case 'moveLogStart':
         this.disk.change(() => log.moveLogStart(effect.offset))
+        break
+      case 'assignEpochs':
+        this.disk.change(() => log.assignEpochs(effect.epochs))
         break
       case 'committedLost':
         break

@@ -1,5 +1,5 @@
 import { assert } from '../../../base/assert.ts'
-import { LeaderEpochs } from '../../log/leader-epochs.ts'
+import { type EpochStart, LeaderEpochs } from '../../log/leader-epochs.ts'
 import type { EpochEndOffset } from '../../log/partition-log.ts'
 import type { ReplicaLogView } from '../views.ts'
 import type { SimRandom } from './sim-random.ts'
@@ -69,6 +69,11 @@ export class SimLog implements ReplicaLogView {
 
   assignLeaderEpoch(leaderEpoch: number): void {
     this.#epochs.assign({ leaderEpoch, startOffset: this.nextOffset })
+  }
+
+  assignEpochs(epochs: readonly EpochStart[]): void {
+    assert(this.nextOffset === this.logEndOffset, 'no append is in flight when epochs are assigned')
+    for (const epoch of epochs) this.#epochs.assign(epoch)
   }
 
   append(batches: readonly SimBatch[]): void {
