@@ -61,6 +61,22 @@ describe('a follower', () => {
       assert.equal(follower.appendAsFollower(bytes.subarray(0, 30))?.type, 'refused', 'not one whole batch')
     }))
 
+  test('checks what comes behind an epoch that began in a gap, too', () =>
+    onHost({}, async host => {
+      const follower = await host.openLog()
+      const batches = (offsets: readonly number[]) =>
+        Buffer.concat(offsets.map((baseOffset, index) => batchOf({ baseOffset, partitionLeaderEpoch: 2 * index })))
+      const damaged = batches([0, 10])
+      damaged[damaged.length - 3]! ^= 1
+      assert.equal(follower.appendAsFollower(damaged)?.errorCode, ErrorCode.corruptMessage)
+      assert.equal(follower.appendAsFollower(batches([0, 10, 9]))?.errorCode, ErrorCode.invalidRecord)
+      const older = Buffer.concat([batches([0, 10, 20]), batchOf({ baseOffset: 21, partitionLeaderEpoch: 3 })])
+      assert.equal(follower.appendAsFollower(older)?.errorCode, ErrorCode.fencedLeaderEpoch)
+      assert.equal(follower.nextOffset, 0)
+      assert.equal(follower.appendAsFollower(batches([0, 10])), undefined)
+      assert.equal(follower.nextOffset, 11)
+    }))
+
   test('goes over offsets that its leader has cleaned away', () =>
     onHost({ config: { isCompacted: true, segmentBytes: 300 } }, async host => {
       await host.open()

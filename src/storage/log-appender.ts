@@ -286,15 +286,24 @@ export class LogAppender {
 
 /** A refusal unless the bytes are whole and valid batches (the last may be cut off) that follow the end of the log. */
 function checkContinues({ nextOffset, epochs }: LogState, batches: Buffer): Refusal | undefined {
-  const run = checkBatchRun(batches, { nextOffset, maxLeaderEpoch: Number.POSITIVE_INFINITY })
-  if (run.type === 'broken') return refuse(run.errorCode, run.reason)
-  if (run.batchCount === 0 && batches.length > 0) return refuse(ErrorCode.corruptMessage, 'the batch is cut off')
   let leaderEpoch = epochs.latestEpoch
-  for (let at = 0; at < run.sizeBytes; at += readBatchSize(batches, at)) {
-    if (storedLeaderEpoch(batches, at) < leaderEpoch && !isLegacy(batches, at)) {
-      return refuse(ErrorCode.fencedLeaderEpoch, 'the batch is of an older leader epoch than the log')
+  let expectedOffset = nextOffset
+  let at = 0
+  // A run ends before an epoch that began in a gap. What to do about that is the caller's: all that is appended is checked.
+  for (;;) {
+    const run = checkBatchRun(batches.subarray(at), {
+      nextOffset: expectedOffset,
+      maxLeaderEpoch: Number.POSITIVE_INFINITY,
+    })
+    if (run.type === 'broken') return refuse(run.errorCode, run.reason)
+    if (run.batchCount === 0) break
+    for (const end = at + run.sizeBytes; at < end; at += readBatchSize(batches, at)) {
+      if (storedLeaderEpoch(batches, at) < leaderEpoch && !isLegacy(batches, at)) {
+        return refuse(ErrorCode.fencedLeaderEpoch, 'the batch is of an older leader epoch than the log')
+      }
+      leaderEpoch = Math.max(leaderEpoch, storedLeaderEpoch(batches, at))
     }
-    leaderEpoch = Math.max(leaderEpoch, storedLeaderEpoch(batches, at))
+    expectedOffset = run.lastOffset + 1
   }
-  return undefined
+  return at === 0 && batches.length > 0 ? refuse(ErrorCode.corruptMessage, 'the batch is cut off') : undefined
 }
