@@ -6,7 +6,8 @@ import type { World } from './world.ts'
 /**
  * What readers of a compacted topic must find on every replica, below its high watermark (I54): of each key the record that was
  * committed last, or, when that is a tombstone, no other. And tombstones stay as long as they have to (I55). A replica that did
- * not have a tombstone for as long as `delete.retention.ms` may miss it, as in Kafka, and show what it had before.
+ * not have a tombstone for as long as `delete.retention.ms` may miss it, as in Kafka, and show what it had before, or what was on its
+ * way to it.
  */
 export class ContentChecker {
   readonly #world: World
@@ -57,20 +58,24 @@ export class ContentChecker {
     for (const other of this.#world.brokers) if (!holds(other, offset, name)) this.#mayMiss(other, tombstone)
   }
 
-  /** What of the log is left may end before tombstones that are gone elsewhere: only what was not synced for so long does. */
-  reopened(broker: SimBroker): void {
+  /** The log, cut short by a crash or a write that failed, may end before tombstones that are gone elsewhere. */
+  endsLower(broker: SimBroker): void {
     for (const [tombstone, name] of this.#removed)
       if (!holds(broker, tombstone.offset, name)) this.#mayMiss(broker, tombstone)
   }
 
-  /** What was never committed it gives up before it takes in what follows. */
-  #mayMiss({ log }: SimBroker, { key, offset }: SimRecord): void {
-    const { ledger } = this.#checker
-    const committed = log.batches.filter(({ baseOffset, name }) => ledger.at(baseOffset)?.name === name)
-    const before = lastRecords(committed, offset).get(key)
-    if (before === undefined || before.isTombstone) return
-    this.#checker.reached.tombstonesMissed++
-    this.#strays.add(before.offset)
+  /** What was never committed it gives up before it takes in what follows. Of what is on its way it may take a part. */
+  #mayMiss({ log, fetches }: SimBroker, { key, offset }: SimRecord): void {
+    const isCommitted = ({ baseOffset, name }: SimBatch) => this.#checker.ledger.at(baseOffset)?.name === name
+    const last = lastRecords(log.batches.filter(isCommitted), offset).get(key)
+    const coming = fetches.underWay.filter(isCommitted).flatMap(({ records }) => records)
+    const before = coming.filter(record => record.key === key && record.offset < offset)
+    if (last !== undefined) before.push(last)
+    for (const record of before) {
+      if (record.isTombstone) continue
+      this.#checker.reached.tombstonesMissed++
+      this.#strays.add(record.offset)
+    }
   }
 
   passed(broker: SimBroker): void {

@@ -19,6 +19,7 @@ interface Waiting {
 }
 
 const noBatches: readonly SimBatch[] = []
+const nothingAnswered = { correlationId: 0, batches: noBatches }
 const maxWaitMs = 200
 /** A request without an answer is given up after this time. */
 const timeoutMs = 700
@@ -29,6 +30,8 @@ export class FetchServer {
   readonly #reply = new Map<number, (verdict: FetchVerdict, batches: readonly SimBatch[]) => void>()
   #waiting: Waiting[] = []
   #requests = 0
+  /** What the newest request of this life that was answered was answered with, each time that it arrived. */
+  #answered: { readonly correlationId: number; readonly batches: readonly SimBatch[] } = nothingAnswered
 
   constructor(broker: SimBroker) {
     this.#broker = broker
@@ -37,16 +40,24 @@ export class FetchServer {
   end(): void {
     this.#reply.clear()
     this.#waiting = []
+    this.#answered = nothingAnswered
+  }
+
+  /** Batches that may still get into the log, as they were when they were read. Those of older requests are not taken. */
+  get underWay(): readonly SimBatch[] {
+    return this.#answered.batches
   }
 
   send(effect: Send): void {
     const broker = this.#broker
-    const { world, brokerEpoch: replicaEpoch = -1, id: replicaId } = broker
+    const { world, life, brokerEpoch: replicaEpoch = -1, id: replicaId } = broker
     const { correlationId } = effect
     const target = world.broker(effect.leader)
     broker.later(timeoutMs, () => broker.handle({ type: 'requestFailed', correlationId }))
     if (target === undefined) return
-    const back = (deliver: () => void) => world.carry(target.id, replicaId, broker.inThisLife(deliver))
+    // The connection ends with the life that asked: an answer to it does not reach the next one, which counts anew.
+    const deliver = broker.inThisLife((answer: () => void) => answer())
+    const back = (answer: () => void) => world.carry(target.id, replicaId, () => deliver(answer))
     const arrive = () => {
       if (!target.isUp) return back(() => broker.handle({ type: 'requestFailed', correlationId }))
       target.inThisLife(() => {
@@ -62,10 +73,19 @@ export class FetchServer {
         }
         const { type: _type, correlationId: _id, leader: _leader, ...position } = effect
         const fetch = { replicaId, replicaEpoch, ...position }
-        target.fetches.receive(fetch, (answer, batches) => back(() => this.#receive(correlationId, answer, batches)))
+        target.fetches.receive(fetch, (answer, batches) => {
+          if (broker.life === life) this.#isUnderWay(correlationId, batches)
+          back(() => this.#receive(correlationId, answer, batches))
+        })
       })()
     }
     world.carry(replicaId, target.id, arrive)
+  }
+
+  #isUnderWay(correlationId: number, batches: readonly SimBatch[]): void {
+    const { correlationId: newestId, batches: others } = this.#answered
+    if (correlationId > newestId) this.#answered = { correlationId, batches }
+    else if (correlationId === newestId) this.#answered = { correlationId, batches: [...others, ...batches] }
   }
 
   /**

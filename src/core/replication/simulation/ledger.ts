@@ -55,9 +55,13 @@ export class Ledger {
     this.#joinedAt.set(brokerId, this.endOffset)
   }
 
-  /** The first offset from the log start on that is committed, in this epoch or before, and that this log lacks. */
+  /**
+   * The first offset from the log start on that is committed, in this epoch or before, and that this log lacks. A log may begin in
+   * the middle of a batch: replicas copy the whole of it.
+   */
   firstMissing(log: SimLog, epoch = Number.POSITIVE_INFINITY): number | undefined {
-    for (let i = this.#indexOf(log.logStartOffset); i < this.#committed.length; i++) {
+    const startOffset = Math.min(log.logStartOffset, log.batches[0]?.baseOffset ?? log.logStartOffset)
+    for (let i = this.#indexOf(startOffset); i < this.#committed.length; i++) {
       const { batch, inEpoch } = this.#committed[i]
       const { baseOffset, lastOffset, name } = batch
       if (inEpoch > epoch) continue

@@ -80,7 +80,7 @@ export class SimBroker implements BrokersView {
     this.#end()
     if (how === 'power') this.log.cutPower(this.world.random)
     else this.log.kill(this.world.random)
-    this.world.checker.content.reopened(this)
+    this.world.checker.content.endsLower(this)
     this.world.note(this.id, `${how} ${this.log.logEndOffset}`)
   }
 

@@ -45,6 +45,7 @@ export class SimDisk {
     const broker = this.#broker
     this.#failures++
     broker.log.writesFailed(broker.replication?.isLeader === true)
+    broker.world.checker.content.endsLower(broker)
     broker.writes.failed()
     broker.handle({ type: 'appendFailed' })
   }
