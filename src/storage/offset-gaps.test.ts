@@ -121,6 +121,19 @@ for (const ending of ['clean', 'kill', 'power'] as const) {
   })
 }
 
+test('a leader gives the offsets of a gap at its end to its own epoch', () =>
+  onHost({ config }, async host => {
+    const log = await open(host)
+    assert.equal(log.appendAsFollower(batchOf({ baseOffset: 0, partitionLeaderEpoch: 2 })), undefined)
+    await written(host, log)
+    await log.assignEpochs([{ leaderEpoch: 3, startOffset: 5 }])
+    log.assignLeaderEpoch(4)
+    assert.deepEqual(log.inspect().epochs, [
+      { leaderEpoch: 2, startOffset: 0 },
+      { leaderEpoch: 4, startOffset: 1 },
+    ])
+  }))
+
 for (const ending of ['clean', 'kill', 'power'] as const) {
   test(`a follower's gaps are no damage to a log that was never compacted itself, after ${ending}`, async () => {
     const batches = await compactedBatches()

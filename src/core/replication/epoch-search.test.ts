@@ -125,6 +125,45 @@ test('an epoch that the log was told of is not asked for again', () => {
   one(fetched(replica, fetch, { records: records(10, 5) }), 'append')
 })
 
+/** Was told by leader 2 that epoch 5 began at 6 and epoch 6 at 8. Before it has any records of them another leader is elected. */
+function toldOfGap(leader: number) {
+  const { replica, effects } = given([4, 4], records(10, 6))
+  const asked = one(told(replica, one(effects, 'offsetForLeaderEpoch'), [5, 8]), 'offsetForLeaderEpoch')
+  told(replica, asked, [4, 6])
+  replica.metadata({ leader, leaderEpoch: 10 })
+  return { replica, effects: replica.handle({ type: 'logChanged' }) }
+}
+
+test('epochs that began in a gap are forgotten when another leader has records there', () => {
+  for (const found of [records(2, 4), records(6, 5), records(2, 4, 6)]) {
+    const { replica, effects } = toldOfGap(3)
+    const fetch = one(effects, 'fetch')
+    assert.deepEqual([fetch.fetchOffset, fetch.lastFetchedEpoch], [2, 6])
+    assert.equal(one(fetched(replica, fetch, { records: found }), 'truncate').endOffset, 2)
+    assert.deepEqual(startsOf(replica), [[4, 0]])
+    const again = one(replica.handle({ type: 'logChanged' }), 'fetch')
+    assert.deepEqual([again.fetchOffset, again.lastFetchedEpoch], [2, 4])
+  }
+})
+
+test('epochs that began in a gap stay when another leader has the same gap', () => {
+  const { replica, effects } = toldOfGap(3)
+  one(fetched(replica, one(effects, 'fetch'), { records: records(8, 6) }), 'append')
+  assert.deepEqual(startsOf(replica).slice(1), [
+    [5, 6],
+    [6, 8],
+  ])
+})
+
+test('who is told of epochs in a gap and then leads gives their offsets to its own', () => {
+  const { replica, effects } = toldOfGap(1)
+  one(effects, 'becameLeader')
+  assert.deepEqual(startsOf(replica), [
+    [4, 0],
+    [10, 2],
+  ])
+})
+
 test('records are asked for anew when the answer does not fit them, is an error, or does not come', () => {
   const { replica, effects } = given([4, 4], records(10, 5))
   let asked: Asked = one(effects, 'offsetForLeaderEpoch')

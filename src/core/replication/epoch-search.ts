@@ -18,6 +18,14 @@ export function hidesEpochStart({ log }: Replica, { baseOffset, firstLeaderEpoch
   return baseOffset > log.logEndOffset && firstLeaderEpoch > Math.max(log.latestEpoch, 0)
 }
 
+/**
+ * Whether records lie where a leader before had nothing left, and said which epochs began there; this one's log is compacted
+ * less. The records are of older epochs than the last of those, and the log has to forget them first.
+ */
+export function fillsGapOfEpochs({ log }: Replica, { baseOffset }: FetchedRecords): boolean {
+  return log.endOffsetForEpoch(log.latestEpoch - 1).endOffset > Math.max(baseOffset, log.logEndOffset)
+}
+
 export function beginEpochSearch(role: Follower, { firstLeaderEpoch }: FetchedRecords): void {
   role.epochSearch = { leaderEpoch: firstLeaderEpoch, found: [] }
 }

@@ -1,12 +1,12 @@
 import { assert } from '../../base/assert.ts'
 import { ErrorCode } from '../../base/error-code.ts'
-import { beginEpochSearch, hidesEpochStart, takeEpochEnd } from './epoch-search.ts'
+import { beginEpochSearch, fillsGapOfEpochs, hidesEpochStart, takeEpochEnd } from './epoch-search.ts'
 import type { FetchAnswer, FetchedRecords, ListedEpochEnd, ListedOffset } from './events.ts'
 import { append } from './follower.ts'
 import { handleListedOffset } from './out-of-range.ts'
 import type { Replica } from './replica.ts'
 import type { Follower, OpenRequest } from './roles.ts'
-import { cutToLeader, startAnew, startWith } from './truncation.ts'
+import { cutToLeader, startAnew, startWith, truncate } from './truncation.ts'
 
 export function handleFetched(replica: Replica, correlationId: number, answer: FetchAnswer): void {
   const open = take(replica, correlationId)
@@ -60,7 +60,12 @@ function takeAnswer(replica: Replica, role: Follower, answer: FetchAnswer): void
   } else if (logStartOffset === log.logEndOffset && logStartOffset > log.logStartOffset) {
     // The records that came along are asked for again.
     startAnew(replica, logStartOffset)
-  } else if (records === 'damaged' || (records !== undefined && !canFollow(replica, role, records))) {
+  } else if (records === 'damaged') {
+    retryLater(replica, role)
+  } else if (records !== undefined && fillsGapOfEpochs(replica, records)) {
+    // The records are asked for again.
+    truncate(replica, log.logEndOffset)
+  } else if (records !== undefined && !canFollow(replica, role, records)) {
     retryLater(replica, role)
   } else {
     role.leaderHighWatermark = answer.highWatermark

@@ -14,8 +14,8 @@ export interface RunResult {
 const faultsMs = 12_000
 /** Once they are over all replicas are in sync and equal within this time. */
 const convergenceMs = 30_000
-/** And once nothing is written any more, they hold the same, all of it committed. */
-const settlingMs = 5_000
+/** And once nothing is written any more, they hold the same, all of it committed; a process may be stopped for half of that yet. */
+const settlingMs = 10_000
 
 /** One run: faults, then healing, then equal replicas. Throws a `Violation` when an invariant breaks. */
 export function run(seed: number, makeController: MakeController): RunResult {

@@ -68,6 +68,7 @@ export class SimLog implements ReplicaLogView {
   }
 
   assignLeaderEpoch(leaderEpoch: number): void {
+    this.#epochs.truncateFromEnd(this.nextOffset + 1)
     this.#epochs.assign({ leaderEpoch, startOffset: this.nextOffset })
   }
 
