@@ -314,6 +314,17 @@ export class Checker {
     }
   }
 
+  /** Also where compaction has left nothing: offsets that were committed are not given to other records. */
+  truncates(broker: SimBroker, endOffset: number): void {
+    const { log, replication } = broker
+    const heldTo = () => this.ledger.firstMissing(log, replication?.leaderEpoch) ?? Number.POSITIVE_INFINITY
+    const before = heldTo()
+    log.truncate(endOffset)
+    const after = heldTo()
+    if (after < Math.min(before, endOffset) && !this.#isAbandoned(broker))
+      this.fail(`${broker.id} ends at ${log.logEndOffset} when it is cut at ${endOffset}, and lacks committed ${after}`)
+  }
+
   acknowledged(broker: SimBroker, batch: SimBatch): void {
     this.reached.acknowledged++
     if (!this.#isAbandoned(broker) && this.ledger.at(batch.baseOffset)?.name !== batch.name) {

@@ -124,6 +124,12 @@ const bugs: readonly PlantedBug[] = [
     'if (lastOffset >= endOffset || count >= maxRecords) break',
     'if (count >= maxRecords) break',
   ),
+  bug(
+    'a log that is cut in a gap ends with its last batch',
+    'simulation/sim-log.ts',
+    'this.#endsAt(this.nextOffsetOr(Math.min(endOffset, this.logEndOffset)))',
+    'this.#endsAt(this.nextOffsetOr(this.#dropGap(Math.min(endOffset, this.logEndOffset))))',
+  ),
 ]
 
 for (const [index, planted] of bugs.entries()) {

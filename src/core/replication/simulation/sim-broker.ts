@@ -213,7 +213,7 @@ export class SimBroker implements BrokersView {
         this.disk.flush()
         break
       case 'truncate':
-        this.disk.change(() => log.truncate(effect.endOffset))
+        this.disk.change(() => world.checker.truncates(this, effect.endOffset))
         break
       case 'truncateFully':
         this.disk.change(() => log.startAt(effect.startOffset))
