@@ -185,7 +185,7 @@ export class Checker {
   #checkHighWatermark({ id, log }: SimBroker, leaderEpoch: number): void {
     if (leaderEpoch !== this.#world.controller.state.partition.leaderEpoch) return
     for (;;) {
-      const offset = Math.max(this.ledger.endOffset, log.logStartOffset)
+      const offset = Math.max(this.ledger.endOffset, log.copiedFrom)
       if (offset >= log.highWatermark) return
       const batch = log.at(offset)
       if (this.#epochsWithLoss.size === 0 || batch === undefined) this.fail(`leader ${id} shows more than is committed`)

@@ -55,13 +55,9 @@ export class Ledger {
     this.#joinedAt.set(brokerId, this.endOffset)
   }
 
-  /**
-   * The first offset from the log start on that is committed, in this epoch or before, and that this log lacks. A log may begin in
-   * the middle of a batch: replicas copy the whole of it.
-   */
+  /** The first offset from the log start on that is committed, in this epoch or before, and that this log lacks. */
   firstMissing(log: SimLog, epoch = Number.POSITIVE_INFINITY): number | undefined {
-    const startOffset = Math.min(log.logStartOffset, log.batches[0]?.baseOffset ?? log.logStartOffset)
-    for (let i = this.#indexOf(startOffset); i < this.#committed.length; i++) {
+    for (let i = this.#indexOf(log.copiedFrom); i < this.#committed.length; i++) {
       const { batch, inEpoch } = this.#committed[i]
       const { baseOffset, lastOffset, name } = batch
       if (inEpoch > epoch) continue

@@ -52,6 +52,10 @@ export class SimLog implements ReplicaLogView {
   get nextOffset(): number {
     return this.nextOffsetOr(this.logEndOffset)
   }
+  /** A log may begin in the middle of a batch: replicas copy the whole of it, and show it until their log starts higher. */
+  get copiedFrom(): number {
+    return Math.min(this.logStartOffset, this.batches[0]?.baseOffset ?? this.logStartOffset)
+  }
   get latestEpoch(): number {
     return this.#epochs.latestEpoch
   }
