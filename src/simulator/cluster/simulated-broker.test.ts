@@ -87,7 +87,7 @@ test('a directory that is given up while its disk is well is told (I49)', async 
 
 for (const [what, isFull] of [
   ['is excused when it began while the disk was full', true],
-  ['is told (I49) when its disk was well', false],
+  ['is told (I51) when its disk was well', false],
 ] as const) {
   test(`a start that comes to nothing ${what}`, async () => {
     const told = await onBroker(async ({ broker }) => {
@@ -101,7 +101,7 @@ for (const [what, isFull] of [
     })
     assert.deepEqual(
       told.map(text => text.slice(0, 30)),
-      isFull ? [] : ['I49 the broker has stopped its'],
+      isFull ? [] : ['I51 life 2 cannot start: Start'],
     )
   })
 }
