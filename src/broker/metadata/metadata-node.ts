@@ -475,10 +475,9 @@ export class MetadataNode implements QuorumListener {
     const id = { endOffset, epoch: Math.max(0, metadataLog.epochAt(endOffset - 1)) }
     this.#bytesSinceSnapshot = 0
     this.#lastSnapshotMs = clock.now().monotonicMs
-    const quorum = this.#quorum!
     const content = {
       lastContainedLogTimestampMs: clock.now().wallMs,
-      controlRecords: controlRecordsOf(quorum),
+      controlRecords: this.#quorum!.controlRecordsAt(endOffset),
       values: valuesOf(snapshotRecords(this.#loader.image)),
     }
     let position = 0
@@ -509,26 +508,6 @@ function decodeValue(value: Buffer): MetadataRecord {
   const record = metadataRecords.decode(null, value)
   assert(!(record instanceof UnknownRecord), 'a metadata record of an unknown type is kept as it is')
   return record
-}
-
-/** What a snapshot says of the quorum itself: nothing below kraft.version 1. */
-function controlRecordsOf(quorum: Quorum): ControlRecord[] {
-  if (quorum.kraftVersion < 1) return []
-  return [
-    { type: 'kraftVersion', value: { version: 0, kraftVersion: quorum.kraftVersion } },
-    {
-      type: 'kraftVoters',
-      value: {
-        version: 0,
-        voters: quorum.voters.voters.map(({ id, directoryId, endpoints, kraftVersionFeature }) => ({
-          voterId: id,
-          voterDirectoryId: directoryId,
-          endpoints: [...endpoints],
-          kraftVersionFeature,
-        })),
-      },
-    },
-  ]
 }
 
 function messageOf(error: unknown): string {

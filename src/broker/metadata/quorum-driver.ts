@@ -147,6 +147,8 @@ export class QuorumDriver implements PartitionLogListener {
         return this.#append(effect)
       case 'appendRefused':
         return listener.appendRefused(effect.appendId, effect.errorCode)
+      case 'kraftVersionUpgraded':
+        return
       case 'appendFetched':
         return this.#appendFetched(effect)
       case 'sync':

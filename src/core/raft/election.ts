@@ -3,7 +3,7 @@ import { type Uuid, zeroUuid } from '../../base/uuid.ts'
 import type { Endpoint } from '../../protocol/records/control.ts'
 import type { QuorumState } from './events.ts'
 import type { Outbox } from './outbox.ts'
-import { type ReplicaKey, sameReplica } from './voters.ts'
+import { isReplica, type ReplicaKey } from './voters.ts'
 
 const noEndpoints: readonly Endpoint[] = []
 
@@ -50,7 +50,7 @@ export class Election {
   }
 
   vote(key: ReplicaKey): void {
-    assert(this.#votedKey === undefined || sameReplica(this.#votedKey, key), 'one vote in an epoch')
+    assert(this.#votedKey === undefined || isReplica(this.#votedKey, key), 'one vote in an epoch')
     this.#votedKey = key
   }
 

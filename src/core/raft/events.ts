@@ -54,6 +54,15 @@ export type QuorumEvent =
       readonly recordCount: number
       readonly bytes: unknown
     }
+  /** The state machine that leads wants this kraft.version. Answered by `kraftVersionUpgraded` with the same id. */
+  | {
+      readonly type: 'upgradeKraftVersion'
+      readonly upgradeId: number
+      readonly leaderEpoch: number
+      readonly kraftVersion: number
+      /** Only whether it could be. */
+      readonly validateOnly: boolean
+    }
   /** The state machine that leads asks to step down (it failed to apply, say). Nothing happens in another epoch. */
   | { readonly type: 'resign'; readonly leaderEpoch: number }
   /** Leave in good order; answered by `shutdownComplete`. */
@@ -98,6 +107,13 @@ export type QuorumEffect =
       readonly batch: AppendedBatch
     }
   | { readonly type: 'appendRefused'; readonly appendId: number; readonly errorCode: ErrorCode }
+  /** Without an error the version is in force and committed, or was only to be validated. */
+  | {
+      readonly type: 'kraftVersionUpgraded'
+      readonly upgradeId: number
+      readonly errorCode: ErrorCode
+      readonly message: string | null
+    }
   | { readonly type: 'appendFetched'; readonly baseOffset: number; readonly batches: readonly RaftBatch[] }
   | { readonly type: 'sync' }
   | { readonly type: 'truncate'; readonly endOffset: number }

@@ -42,7 +42,7 @@ export function handleFetch(
     requestId,
     key,
     partition,
-    maxBytes: Math.min(partition.partitionMaxBytes, request.maxBytes, replica.config.fetchMaxBytes),
+    maxBytes: smallest(partition.partitionMaxBytes, request.maxBytes, replica.config.fetchMaxBytes),
     deadlineMs: now.monotonicMs + request.maxWaitMs,
   }
   return serve(replica, role, fetch, now)
@@ -118,6 +118,11 @@ export function expireWaitingFetches(replica: Replica, role: Leader, now: Now): 
     role.waitingFetches.delete(fetch.requestId)
     replica.reply(fetch.requestId, emptyAnswer(replica, role))
   }
+}
+
+/** Kafka's replicas leave the limit of the partition at 0, and do not mean that by it. */
+function smallest(...limits: readonly number[]): number {
+  return Math.min(...limits.filter(limit => limit > 0))
 }
 
 function partitionOfFetch(request: FetchRequest): FetchPartition | undefined {

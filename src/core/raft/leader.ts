@@ -8,9 +8,9 @@ import { voterOf } from './config.ts'
 import { expireWaitingFetches, wakeWaitingFetches } from './fetch-server.ts'
 import type { Replica } from './replica.ts'
 import { beginQuorumEpochRequest } from './requests.ts'
-import { fetchResponse, fetchSnapshotResponse, voterChangeResponse } from './responses.ts'
+import { fetchResponse, fetchSnapshotResponse } from './responses.ts'
 import type { Leader } from './roles.ts'
-import { pollVoterChange } from './voter-changes.ts'
+import { answerChange, pollVoterChange } from './voter-changes.ts'
 import { isReplica, needsUpdate, type Voter } from './voters.ts'
 
 /** A majority must have been heard from within 1.5 fetch timeouts: some of it is network and disk. */
@@ -110,9 +110,5 @@ export function answerEndedLeadership(replica: Replica, ended: Leader): void {
     const answer = read.type === 'log' ? fetchResponse : fetchSnapshotResponse
     replica.reply(requestId, answer(replica, { errorCode }))
   }
-  const change = ended.voterChange
-  if (change !== undefined) {
-    const api = change.type === 'add' ? 'addRaftVoter' : 'removeRaftVoter'
-    replica.reply(change.requestId, voterChangeResponse(api, errorCode))
-  }
+  if (ended.voterChange !== undefined) answerChange(replica, ended.voterChange, errorCode, null)
 }

@@ -1,6 +1,7 @@
 import { assert, unreachable } from '../../base/assert.ts'
 import { ErrorCode } from '../../base/error-code.ts'
 import type { Now } from '../../base/time.ts'
+import type { ControlRecord } from '../../protocol/control-record.ts'
 import { appendAsLeader } from './commit.ts'
 import { nextDeadlineAfter } from './deadlines.ts'
 import { describeQuorum, type QuorumDescription } from './describe.ts'
@@ -8,6 +9,7 @@ import { handleDisk } from './disk-events.ts'
 import type { QuorumEffect, QuorumEvent } from './events.ts'
 import { pollFollower, pollUnattached } from './follower.ts'
 import { inspect } from './inspect.ts'
+import { handleUpgradeKraftVersion } from './kraft-version.ts'
 import { answerEndedLeadership, pollLeader, resign } from './leader.ts'
 import { pollResigned } from './quorum-epochs.ts'
 import type { Replica } from './replica.ts'
@@ -77,6 +79,12 @@ export class Quorum {
     return this.#replica.history.kraftVersion
   }
 
+  /** Of a snapshot of what is committed below `endOffset`: a change behind it may never commit. */
+  controlRecordsAt(endOffset: number): ControlRecord[] {
+    assert(endOffset <= this.#replica.highWatermark, 'a snapshot holds committed records only')
+    return this.#replica.history.recordsAt(endOffset)
+  }
+
   /** What DescribeQuorum answers; undefined where this node does not lead. */
   describe(now: Now): QuorumDescription | undefined {
     return describeQuorum(this.#replica, now)
@@ -103,6 +111,9 @@ export class Quorum {
         break
       case 'append':
         this.#append(event)
+        break
+      case 'upgradeKraftVersion':
+        handleUpgradeKraftVersion(replica, event, now)
         break
       case 'resign':
         if (replica.role.type === 'leader' && replica.epoch === event.leaderEpoch) resign(replica, replica.role, now)

@@ -62,6 +62,17 @@ test('a fetch waits for records that are written, and is answered with them', ()
   assert.match(reply!, /fetch records high watermark 11/)
 })
 
+test('a limit of 0 in a fetch is none: Kafka leaves that of the partition there', () => {
+  const node = leadingNode()
+  const fetch = fetchFrom(2, { epoch: 4, log: [10, 1] })
+  assert.ok(fetch.api === 'fetch')
+  const [topic] = fetch.request.topics
+  const topics = [{ ...topic, partitions: [{ ...topic.partitions[0], partitionMaxBytes: 0 }] }]
+  node.request({ api: 'fetch', request: { ...fetch.request, maxBytes: 70_000, topics } }, () => {})
+  const read = node.effects.findLast(effect => effect.type === 'readLog')
+  assert.equal(read?.type === 'readLog' && read.maxBytes, 70_000)
+})
+
 test('a fetch that gets nothing is answered empty in the end, at once if it will not wait', () => {
   const node = leadingNode()
   assert.match(textOf(node, fetchFrom(2, { epoch: 4, log: [11, 4], maxWaitMs: 0 })), /empty/)

@@ -102,7 +102,8 @@ export type OpenRead =
   | { readonly type: 'snapshot'; readonly id: SnapshotId; readonly position: number; readonly sizeBytes: number }
 
 export interface VoterChange {
-  readonly type: 'add' | 'remove'
+  readonly type: 'add' | 'remove' | 'upgrade'
+  /** Of an upgrade of kraft.version: its `upgradeId`. */
   readonly requestId: number
   readonly key: ReplicaKey
   readonly endpoints: readonly Endpoint[]

@@ -21,7 +21,7 @@ import type { Voter, VoterSet } from './voters.ts'
  * change that an earlier leader left uncommitted could otherwise come back beside ours.
  */
 
-interface Refusal {
+export interface Refusal {
   readonly errorCode: ErrorCode
   readonly message: string
 }
@@ -193,11 +193,24 @@ function finish(replica: Replica, role: Leader, errorCode: ErrorCode, message: s
   const change = role.voterChange
   assert(change !== undefined, 'a voter change is under way')
   role.voterChange = undefined
-  const api = change.type === 'add' ? 'addRaftVoter' : 'removeRaftVoter'
-  replica.reply(change.requestId, voterChangeResponse(api, errorCode, message))
+  answerChange(replica, change, errorCode, message)
 }
 
-const notLeader: Refusal = { errorCode: ErrorCode.notLeaderOrFollower, message: 'this node is not the leader' }
+export function answerChange(
+  replica: Replica,
+  { type, requestId }: VoterChange,
+  errorCode: ErrorCode,
+  message: string | null,
+): void {
+  if (type === 'upgrade') {
+    replica.outbox.push({ type: 'kraftVersionUpgraded', upgradeId: requestId, errorCode, message })
+    return
+  }
+  const api = type === 'add' ? 'addRaftVoter' : 'removeRaftVoter'
+  replica.reply(requestId, voterChangeResponse(api, errorCode, message))
+}
+
+export const notLeader: Refusal = { errorCode: ErrorCode.notLeaderOrFollower, message: 'this node is not the leader' }
 
 function refusalOfRequest(
   replica: Replica,
@@ -219,14 +232,18 @@ function refusalOfRequest(
 function refusalOfChange(replica: Replica): Refusal | undefined {
   const { role, history } = replica
   if (role.type !== 'leader') return notLeader
+  const open = openChangeRefusal(replica, role)
+  if (open !== undefined || history.kraftVersion >= 1) return open
+  return { errorCode: ErrorCode.unsupportedVersion, message: 'voters can change from kraft.version 1 on' }
+}
+
+/** One change at a time, each committed before the next, and none before this epoch has committed. */
+export function openChangeRefusal({ history }: Replica, role: Leader): Refusal | undefined {
   if (role.voterChange !== undefined) {
     return { errorCode: ErrorCode.requestTimedOut, message: 'another voter change is under way' }
   }
   if (role.highWatermark === undefined) {
     return { errorCode: ErrorCode.requestTimedOut, message: 'the leader has not committed in its epoch yet' }
-  }
-  if (history.kraftVersion < 1) {
-    return { errorCode: ErrorCode.unsupportedVersion, message: 'voters can change from kraft.version 1 on' }
   }
   if (history.votersOffset >= role.highWatermark) {
     return { errorCode: ErrorCode.requestTimedOut, message: 'the last voter change has not committed' }
@@ -241,7 +258,7 @@ function isCaughtUp(replica: Replica, role: Leader, { key }: VoterChange, now: N
   return now.monotonicMs - progress.lastCaughtUpMs <= 2 * replica.config.fetchTimeoutMs
 }
 
-function supports(range: VersionRange, version: number): boolean {
+export function supports(range: VersionRange, version: number): boolean {
   return range.minSupportedVersion <= version && version <= range.maxSupportedVersion
 }
 

@@ -45,6 +45,17 @@ test('below a snapshot only the last set is kept', () => {
   assert.equal(history.previousVoters, undefined)
 })
 
+test('a snapshot says what was in force at its end, not what came after', () => {
+  const history = new VoterHistory(new VoterSet([voterOfScene(7)]))
+  assert.deepEqual(history.recordsAt(0), [])
+  history.append(4, version(1))
+  history.append(5, votersRecord(1, 2, 3))
+  history.append(9, votersRecord(1, 2))
+  assert.deepEqual(history.recordsAt(4), [])
+  assert.deepEqual(history.recordsAt(9), [version(1), votersRecord(1, 2, 3)])
+  assert.deepEqual(history.recordsAt(10), [version(1), votersRecord(1, 2)])
+})
+
 test('a loaded snapshot replaces what was known, and without voters leaves the configured ones', () => {
   const history = new VoterHistory(new VoterSet([voterOfScene(7)]))
   history.append(2, votersRecord(1, 2, 3))

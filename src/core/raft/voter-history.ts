@@ -44,6 +44,16 @@ export class VoterHistory {
     return this.#kraftVersions.at(-1)!.value
   }
 
+  /** The records that make what was in force below `endOffset`: what a snapshot of that says of the quorum. None at version 0. */
+  recordsAt(endOffset: number): ControlRecord[] {
+    const kraftVersion = lastBelow(this.#kraftVersions, endOffset)
+    if (kraftVersion < 1) return []
+    return [
+      { type: 'kraftVersion', value: { version: 0, kraftVersion } },
+      { type: 'kraftVoters', value: lastBelow(this.#voters, endOffset).toRecord() },
+    ]
+  }
+
   /** Whether this very replica is or was a voter, as far back as the log goes or this process has seen. */
   hasListed(key: ReplicaKey): boolean {
     const listed = this.#voters.flatMap(({ value }) => value.voters)
@@ -94,6 +104,12 @@ function push<T>(entries: Entry<T>[], offset: number, value: T): void {
   assert(offset > last.offset || offset === -1, 'control records are appended in order')
   if (offset === last.offset) entries.pop()
   entries.push({ offset, value })
+}
+
+function lastBelow<T>(entries: readonly Entry<T>[], endOffset: number): T {
+  const entry = entries.findLast(({ offset }) => offset < endOffset)
+  assert(entry !== undefined, 'what lies below a snapshot is known')
+  return entry.value
 }
 
 function fromLastBelow<T>(entries: Entry<T>[], endOffset: number): Entry<T>[] {

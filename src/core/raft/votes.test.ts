@@ -18,6 +18,13 @@ function verdict(node: Player, request: ReturnType<typeof voteFrom>): string {
 
 const votedFor = (id: number) => ({ quorumState: { votedId: id, votedDirectoryId: directoryOf(id) } })
 
+test('at kraft.version 0 a vote that was read from disk again is that of the node, whatever its directory', () => {
+  const past = { quorumState: { votedId: 3 } }
+  const vote = (id: number) => voteFrom(id, { epoch: 3, log: [50, 2] })
+  assert.equal(verdict(loneNode(past, { voters: 3, isStatic: true }), vote(3)), 'granted')
+  assert.equal(verdict(loneNode(past, { voters: 3, isStatic: true }), vote(2)), 'rejected')
+})
+
 test('each role answers votes and pre-votes of its own epoch by its own rule', () => {
   const rules: [name: string, make: () => Player, vote: string, preVote: string][] = [
     ['unattached', () => loneNode(), 'granted', 'granted'],
@@ -157,6 +164,13 @@ test('peers that do not know pre-votes get a vote', () => {
   const sent = node.effects.findLast(effect => effect.type === 'send' && effect.api === 'vote')
   assert.ok(sent?.type === 'send')
   node.handle({ type: 'requestFailed', correlationId: sent.correlationId, unsupportedVersion: true })
+  assert.deepEqual([node.quorum?.role, node.quorum?.epoch], ['candidate', 4])
+})
+
+test('peers that answer that they do not know this version get a vote', () => {
+  const node = prospectiveNode()
+  const response = { errorCode: ErrorCode.unsupportedVersion, topics: [], nodeEndpoints: [] }
+  answer(node, 2, { api: 'vote', response })
   assert.deepEqual([node.quorum?.role, node.quorum?.epoch], ['candidate', 4])
 })
 

@@ -16,7 +16,7 @@ import type { Replica } from './replica.ts'
 import { voteRequest } from './requests.ts'
 import { refusal, voteResponse } from './responses.ts'
 import type { Candidate, Prospective } from './roles.ts'
-import { type ReplicaKey, sameReplica } from './voters.ts'
+import { isReplica, type ReplicaKey } from './voters.ts'
 
 /** A vote (binding, persisted before it is answered) or a pre-vote (an opinion; changes nothing). */
 export function handleVoteRequest(replica: Replica, request: VoteRequest, now: Now): RaftResponse {
@@ -66,12 +66,14 @@ function grantsBindingVote(replica: Replica, candidate: ReplicaKey): boolean {
   const { role, votedKey } = replica
   if (role.type !== 'unattached' && role.type !== 'prospective') return false
   if (replica.leaderId !== undefined) return false
-  return votedKey === undefined || sameReplica(votedKey, candidate)
+  // At kraft.version 0 the file that a vote is read from again has no directory.
+  return votedKey === undefined || isReplica(votedKey, candidate)
 }
 
 export function handleVoteResponse(replica: Replica, answered: OpenRequest, response: VoteResponse, now: Now): boolean {
   const { role } = replica
   const partition = metadataPartitionOf(response.topics)
+  if (response.errorCode === ErrorCode.unsupportedVersion) handleVoteUnsupported(replica, now)
   if (response.errorCode !== ErrorCode.none || partition === undefined || answered.to.type !== 'node') return false
   const endpoints = endpointsFrom(replica, response.nodeEndpoints, partition.leaderId)
   // Where that voter was there is another replica now: it will never grant anything.

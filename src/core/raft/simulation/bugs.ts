@@ -77,7 +77,7 @@ export const bugs: readonly {
   {
     name: 'raft: two votes in one epoch',
     file: 'core/raft/votes.ts',
-    find: '  return votedKey === undefined || sameReplica(votedKey, candidate)',
+    find: '  return votedKey === undefined || isReplica(votedKey, candidate)',
     replace: '  return votedKey !== candidate',
   },
   {

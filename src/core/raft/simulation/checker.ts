@@ -17,6 +17,7 @@ export interface Reached {
   truncations: number
   snapshotsLoaded: number
   voterChanges: number
+  upgrades: number
   committed: number
 }
 
@@ -33,6 +34,7 @@ export class Checker {
     truncations: 0,
     snapshotsLoaded: 0,
     voterChanges: 0,
+    upgrades: 0,
     committed: 0,
   }
   /** The committed log, from offset 0. */
@@ -153,6 +155,13 @@ export class Checker {
     this.#heardMs.set(`${node.id} ${replicaId}`, node.world.nowMs)
   }
 
+  /** kraft.version 1 is in force, and nothing takes it back. */
+  upgraded({ id, quorum }: SimNode): void {
+    this.reached.upgrades++
+    if (this.committedVoters(this.committedEndOffset) === undefined) this.fail(`node ${id} has upgraded nothing`)
+    if (quorum?.kraftVersion !== 1) this.fail(`node ${id} has kraft.version ${quorum?.kraftVersion} after an upgrade`)
+  }
+
   /** After each turn. */
   settled(node: SimNode): void {
     const { quorum, log } = node
@@ -241,14 +250,27 @@ export class Checker {
     }
     const before = votersInLog(node)
     for (const record of effect.batch.records) {
-      if (record.type !== 'kraftVoters' || before === undefined) continue
+      if (record.type !== 'kraftVoters') continue
       const after = VoterSet.fromRecord(record.value)
+      if (before === undefined) {
+        this.#upgrades(node, after)
+        continue
+      }
       if (textOf(before) === textOf(after)) continue
       this.reached.voterChanges++
       if (!differByOneVoter(before, after)) this.fail(`voters ${textOf(before)} become ${textOf(after)} at once`)
       if (votersOffsetInLog(node) >= this.committedEndOffset) this.fail(`node ${node.id} has two open voter changes`)
       if (node.activeEpoch !== effect.leaderEpoch) this.fail(`node ${node.id} changes voters without being active`)
     }
+  }
+
+  /** From static voters to the same in the log, each with the directory that it has. */
+  #upgrades(node: SimNode, after: VoterSet): void {
+    const expected = node.world.staticVoters?.voters.map(({ id }) => {
+      return `${id}:${this.#nodes.find(one => one.id === id)?.directory.directoryId}`
+    })
+    if (textOf(after) !== expected?.join(' ')) this.fail(`node ${node.id} upgrades to voters ${textOf(after)}`)
+    if (node.activeEpoch === undefined) this.fail(`node ${node.id} upgrades without being active`)
   }
 
   /** A replica gives up what it has in [from, to). What has committed it must never give up. */

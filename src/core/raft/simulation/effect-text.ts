@@ -24,6 +24,8 @@ export function effectText(effect: QuorumEffect): string {
     }
     case 'appendRefused':
       return `refuse append: ${effect.errorCode}`
+    case 'kraftVersionUpgraded':
+      return `kraft.version upgraded: ${effect.errorCode}`
     case 'truncate':
       return `truncate to ${effect.endOffset}`
     case 'readLog':

@@ -41,6 +41,7 @@ export function run(seed: number): RunResult {
     voters: seed % 3 === 0 ? 5 : seed % 31 === 0 ? 1 : 3,
     spares: (seed >>> 1) % 3,
     isStatic: seed % 7 === 0,
+    willUpgrade: seed % 14 === 0,
   })
   for (const node of world.nodes) node.start()
   const driver = new Driver(world)
@@ -69,6 +70,7 @@ function isAgreed(world: World): boolean {
   const { epoch, voters } = leader.quorum
   return (
     voters.withId(leader.id) !== undefined &&
+    (!world.willUpgrade || world.nodes.every(({ quorum }) => quorum?.kraftVersion === 1)) &&
     voters.voters.every(voter => world.hasDisk(voter)) &&
     world.nodes.every(
       ({ quorum, stateHash, appliedOffset }) =>
@@ -118,6 +120,7 @@ class Driver {
   begin(): void {
     this.#fault()
     this.#append(this.world.random.pick([40, 150, 500]))
+    if (this.world.willUpgrade) this.#upgrade()
   }
 
   heal(): void {
@@ -152,6 +155,19 @@ class Driver {
         actions[drawn.action](world)
       }
       this.#fault()
+    })
+  }
+
+  /** Of static voters to those in the log. Whoever leads is asked, again and again. */
+  #upgrade(): void {
+    const { world } = this
+    world.schedule(world.random.between(500, 4000), () => {
+      const { leader } = world
+      if (leader?.activeEpoch !== undefined) {
+        const leaderEpoch = leader.activeEpoch
+        leader.handle({ type: 'upgradeKraftVersion', upgradeId: 0, leaderEpoch, kraftVersion: 1, validateOnly: false })
+      }
+      this.#upgrade()
     })
   }
 

@@ -1,4 +1,5 @@
 import { assert } from '../../../base/assert.ts'
+import { ErrorCode } from '../../../base/error-code.ts'
 import type { Now } from '../../../base/time.ts'
 import type { QuorumConfig } from '../config.ts'
 import type { QuorumEffect, QuorumEvent, QuorumState } from '../events.ts'
@@ -258,14 +259,9 @@ export class SimNode {
         })
         break
       }
-      case 'readSnapshot': {
-        const { requestId, snapshotId, position, maxBytes } = effect
-        this.later(this.random.between(0, 3), () => {
-          const bytes = this.log.snapshots.get(snapshotId.endOffset)?.bytes.subarray(position, position + maxBytes)
-          this.handle({ type: 'snapshotRead', requestId, bytes })
-        })
+      case 'readSnapshot':
+        this.#readSnapshot(effect)
         break
-      }
       case 'writeSnapshot':
         this.#part = Buffer.concat([
           effect.position === 0 ? Buffer.alloc(0) : (this.#part ?? Buffer.alloc(0)),
@@ -300,10 +296,20 @@ export class SimNode {
       case 'halt':
         this.checker.fail(`node ${this.id} halted: ${effect.reason}`)
         break
+      case 'kraftVersionUpgraded':
+        if (effect.errorCode === ErrorCode.none) this.checker.upgraded(this)
+        break
       case 'appendRefused':
       case 'leaderChanged':
         break
     }
+  }
+
+  #readSnapshot({ requestId, snapshotId, position, maxBytes }: QuorumEffect & { type: 'readSnapshot' }): void {
+    this.later(this.random.between(0, 3), () => {
+      const bytes = this.log.snapshots.get(snapshotId.endOffset)?.bytes.subarray(position, position + maxBytes)
+      this.handle({ type: 'snapshotRead', requestId, bytes })
+    })
   }
 
   #append(batches: readonly SimBatch[]): void {

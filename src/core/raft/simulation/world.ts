@@ -19,6 +19,8 @@ export interface WorldOptions {
   readonly spares: number
   /** Voters from the configuration (kraft.version 0) instead of the log. */
   readonly isStatic: boolean
+  /** To kraft.version 1, from static voters. */
+  readonly willUpgrade: boolean
 }
 
 type Send = QuorumEffect & { type: 'send' }
@@ -52,6 +54,7 @@ export class World {
   lossProbability = 0
   duplicateProbability = 0
   maxDelayMs = 5
+  readonly willUpgrade: boolean
   /** Links `from>to` on which nothing arrives. */
   readonly blocked = new Set<string>()
   /** Whether what arrives of a snapshot may be damaged. */
@@ -62,7 +65,8 @@ export class World {
   #batches = 0
   #directories = 0
 
-  constructor({ seed, voters, spares, isStatic }: WorldOptions) {
+  constructor({ seed, voters, spares, isStatic, willUpgrade }: WorldOptions) {
+    this.willUpgrade = willUpgrade
     this.random = new SimRandom(seed)
     const ids = Array.from({ length: voters + spares }, (_, i) => i + 1)
     this.bootstrapServers = isStatic ? [] : ids.slice(0, voters).map(id => ({ host: `node-${id}`, port: 9093 }))
