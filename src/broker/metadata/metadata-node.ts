@@ -7,12 +7,14 @@ import type { ControllerCommand } from '../../core/metadata/controller/commands.
 import type { ControllerOptions } from '../../core/metadata/controller/controller-state.ts'
 import { MetadataController } from '../../core/metadata/controller/metadata-controller.ts'
 import { type ControllerReply, failureReply } from '../../core/metadata/controller/replies.ts'
+import { kraftVersionFeature } from '../../core/metadata/features.ts'
 import type { MetadataDelta } from '../../core/metadata/metadata-delta.ts'
 import type { MetadataImage } from '../../core/metadata/metadata-image.ts'
 import { MetadataLoader } from '../../core/metadata/metadata-loader.ts'
 import { type KnownRecord, type MetadataRecord, metadataRecords } from '../../core/metadata/records.ts'
 import { snapshotRecords } from '../../core/metadata/snapshot.ts'
 import type { QuorumConfig } from '../../core/raft/config.ts'
+import type { QuorumEffect } from '../../core/raft/events.ts'
 import { isBootstrapSnapshot } from '../../core/raft/log-view.ts'
 import { Quorum } from '../../core/raft/quorum.ts'
 import type { VoterSet } from '../../core/raft/voters.ts'
@@ -29,6 +31,7 @@ import type { Deadline, Deadlines } from '../deadlines.ts'
 import { readBatches } from '../read-log.ts'
 import { StartError } from '../start-error.ts'
 import { decodeControlRecords } from './control-batch.ts'
+import { KraftVersionUpgrades } from './kraft-version-upgrades.ts'
 import { QuorumDriver, type QuorumListener, type QuorumTransport } from './quorum-driver.ts'
 import { QuorumReplicatedLog } from './quorum-replicated-log.ts'
 import { QuorumStateFile } from './quorum-state-file.ts'
@@ -44,6 +47,8 @@ type ControllerRunner = StateMachineRunner<
   never,
   undefined
 >
+
+type KraftVersionUpgraded = QuorumEffect & { readonly type: 'kraftVersionUpgraded' }
 
 const sliceMs = 5
 const readBytes = 1 << 20
@@ -79,7 +84,7 @@ export interface MetadataNodeOptions {
   readonly metadataLog: PartitionLog<FileRange>
   readonly room: MetadataRoom
   readonly transport: QuorumTransport
-  readonly controller: ControllerOptions
+  readonly controller: Omit<ControllerOptions, 'kraftVersion'>
   /** `metadata.log.max.record.bytes.between.snapshots` */
   readonly snapshotEveryBytes: number
   /** `metadata.log.max.snapshot.interval.ms`; 0: not by time. */
@@ -118,6 +123,7 @@ export class MetadataNode implements QuorumListener {
   #bytesSinceSnapshot = 0
   #lastSnapshotMs: number
   #isTakingSnapshot = false
+  readonly #upgrades = new KraftVersionUpgrades()
   #activated: (() => void) | undefined
 
   constructor(options: MetadataNodeOptions) {
@@ -189,6 +195,24 @@ export class MetadataNode implements QuorumListener {
 
   /** Carried out by the active controller; answered NOT_CONTROLLER where that is another node. */
   async submit(request: ControllerRequest): Promise<ControllerReply> {
+    return await (request.type === 'updateFeatures' ? this.#updateFeatures(request) : this.#decide(request))
+  }
+
+  /** The quorum itself changes the level of kraft.version, once nothing else is in the way of the whole request. */
+  async #updateFeatures(update: ControllerRequest & { readonly type: 'updateFeatures' }): Promise<ControllerReply> {
+    const { featureUpdates, validateOnly } = update.request
+    const kraftVersion = featureUpdates.find(({ feature }) => feature === kraftVersionFeature)?.maxVersionLevel
+    const leaderEpoch = this.#activeEpoch
+    if (kraftVersion === undefined || kraftVersion === this.#quorum?.kraftVersion || leaderEpoch === undefined)
+      return await this.#decide(update)
+    const reply = await this.#decide({ ...update, request: { ...update.request, validateOnly: true } })
+    if (reply.type !== 'updateFeatures' || reply.response.errorCode !== ErrorCode.none) return reply
+    const answer = await this.#upgrades.ask(this.#driver!, { leaderEpoch, kraftVersion, validateOnly })
+    if (answer.errorCode === ErrorCode.none) return validateOnly ? reply : await this.#decide(update)
+    return upgradeFailed(answer)
+  }
+
+  async #decide(request: ControllerRequest): Promise<ControllerReply> {
     const requestId = ++this.#lastRequestId
     const command = { ...request, requestId } as RequestCommand
     const runner = this.#runner
@@ -223,6 +247,7 @@ export class MetadataNode implements QuorumListener {
     this.#isStopped = true
     this.#activated?.()
     this.#driver?.stop()
+    this.#upgrades.end()
     this.#snapshots.close()
     this.#runnerDeadline?.cancel()
     this.#runner?.unload()
@@ -255,6 +280,10 @@ export class MetadataNode implements QuorumListener {
 
   appendRefused(): void {
     this.#runner?.appendFailed()
+  }
+
+  kraftVersionUpgraded(answer: KraftVersionUpgraded): void {
+    this.#upgrades.answered(answer)
   }
 
   snapshotLoaded(): void {
@@ -403,7 +432,8 @@ export class MetadataNode implements QuorumListener {
     >({
       createMachine: () => {
         const metadata = this.#loader.copyForController()
-        return new MetadataController(controller, { metadata, endOffset: this.#loader.endOffset })
+        const kraftVersion = () => this.#quorum!.kraftVersion
+        return new MetadataController({ ...controller, kraftVersion }, { metadata, endOffset: this.#loader.endOffset })
       },
       codec: recordBatchCodec(metadataRecords),
       log: new QuorumReplicatedLog({
@@ -508,6 +538,16 @@ function decodeValue(value: Buffer): MetadataRecord {
   const record = metadataRecords.decode(null, value)
   assert(!(record instanceof UnknownRecord), 'a metadata record of an unknown type is kept as it is')
   return record
+}
+
+function upgradeFailed({ errorCode, message }: Pick<KraftVersionUpgraded, 'errorCode' | 'message'>): ControllerReply {
+  const isDeposed = errorCode === ErrorCode.notLeaderOrFollower
+  const response = {
+    throttleTimeMs: 0,
+    errorCode: isDeposed ? ErrorCode.notController : errorCode,
+    errorMessage: `The update failed for all features since the following feature had an error: ${message}`,
+  }
+  return { type: 'updateFeatures', response }
 }
 
 function messageOf(error: unknown): string {

@@ -35,6 +35,7 @@ export interface QuorumListener {
   leaderActive(leaderEpoch: number): void
   lostLeadership(leaderEpoch: number): void
   appendRefused(appendId: number, errorCode: ErrorCode): void
+  kraftVersionUpgraded(answer: Effect<'kraftVersionUpgraded'>): void
   /** The whole log was replaced by a snapshot: the image starts from it. */
   snapshotLoaded(): void
   halted(reason: string): void
@@ -148,7 +149,7 @@ export class QuorumDriver implements PartitionLogListener {
       case 'appendRefused':
         return listener.appendRefused(effect.appendId, effect.errorCode)
       case 'kraftVersionUpgraded':
-        return
+        return listener.kraftVersionUpgraded(effect)
       case 'appendFetched':
         return this.#appendFetched(effect)
       case 'sync':

@@ -1,5 +1,8 @@
 import type { KnownType } from './records.ts'
 
+/** Its level is not among the metadata: control records of the quorum have it. */
+export const kraftVersionFeature = 'kraft.version'
+
 export interface LevelRange {
   readonly min: number
   readonly max: number

@@ -19,6 +19,8 @@ export interface ControllerOptions {
   readonly texts: StaticTexts
   readonly supportedFeatures: ReadonlyMap<string, LevelRange>
   readonly random: Random
+  /** The level of kraft.version that is in force in the quorum, which changes it. */
+  readonly kraftVersion: () => number
 }
 
 /** What the controller's decisions are made from. Changed by `MetadataController` only. */

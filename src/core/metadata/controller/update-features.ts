@@ -1,6 +1,6 @@
 import { ErrorCode } from '../../../base/error-code.ts'
 import type { FeatureUpdateKey } from '../../../protocol/messages/update-features.ts'
-import { elrFeature, type LevelRange, metadataVersionFeature } from '../features.ts'
+import { elrFeature, kraftVersionFeature, type LevelRange, metadataVersionFeature } from '../features.ts'
 import type { KnownRecord } from '../records.ts'
 import type { ControllerCommand } from './commands.ts'
 import type { ControllerState } from './controller-state.ts'
@@ -8,11 +8,7 @@ import type { Draft } from './draft.ts'
 
 const UpgradeType = { upgrade: 1, safeDowngrade: 2, unsafeDowngrade: 3 } as const
 
-/** The level of kraft.version is in the quorum's own control records. */
-const kraftVersionFeature = 'kraft.version'
-const kraftVersion = 1
-
-/** Sets the levels of features: all of the request, or none. */
+/** Sets the levels of features: all of the request, or none. That of kraft.version is looked at only: see `ControllerOptions`. */
 export function decideUpdateFeatures(
   command: ControllerCommand & { readonly type: 'updateFeatures' },
   state: ControllerState,
@@ -27,7 +23,7 @@ export function decideUpdateFeatures(
       const response = { throttleTimeMs: 0, errorCode: ErrorCode.invalidUpdateVersion, errorMessage }
       return draft.reply(command, { type: command.type, response })
     }
-    if (update.maxVersionLevel !== levelOf(update.feature, state)) {
+    if (update.feature !== kraftVersionFeature && update.maxVersionLevel !== levelOf(update.feature, state)) {
       records.push({ type: 'featureLevel', version: 0, name: update.feature, featureLevel: update.maxVersionLevel })
     }
   }
@@ -37,8 +33,8 @@ export function decideUpdateFeatures(
   return draft.reply(command, { type: command.type, response })
 }
 
-function levelOf(feature: string, { metadata }: ControllerState): number {
-  return feature === kraftVersionFeature ? kraftVersion : metadata.featureLevel(feature)
+function levelOf(feature: string, { metadata, options }: ControllerState): number {
+  return feature === kraftVersionFeature ? options.kraftVersion() : metadata.featureLevel(feature)
 }
 
 function updateProblem(update: FeatureUpdateKey, state: ControllerState): string | undefined {
