@@ -8,6 +8,15 @@ const oneSeed = process.env.FUZZ_SEED
 /** Whether all fixed seeds run, so that something can be said of all of them together. */
 export const runsFixedSeeds = oneSeed === undefined
 
+/** Whatever fails, the seed is named. */
+export async function named<T>(about: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw new Error(about, { cause: error })
+  }
+}
+
 export function* fuzzSeeds(cases: number): Generator<number> {
   if (oneSeed !== undefined) {
     yield Number(oneSeed)
