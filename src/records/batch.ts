@@ -162,6 +162,17 @@ export function setPartitionLeaderEpoch(bytes: Buffer, at: number, leaderEpoch: 
   bytes.writeInt32BE(leaderEpoch, at + 12)
 }
 
+/** The whole batch with its header. Outside of what the CRC covers. */
+export function setBatchSize(bytes: Buffer, at: number, sizeBytes: number): void {
+  bytes.writeInt32BE(sizeBytes - batchPrefixBytes, at + 8)
+}
+
+/** Of the other attributes those are left that a producer may set. The CRC is to be updated. */
+export function setCodec(bytes: Buffer, at: number, codec: number): void {
+  const kept = readAttributes(bytes, at) & (timestampTypeBit | transactionalBit)
+  bytes.writeInt16BE(kept | codec, at + attributesPosition)
+}
+
 /** Sets both and computes the CRC anew, unless they are as asked already. */
 export function setMaxTimestampAndType(
   bytes: Buffer,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { updateCrc } from './batch.ts'
+import { isCrcValid, readAttributes, updateCrc } from './batch.ts'
 import { decodeBatchHeader } from './batch-header.ts'
 import { BatchBuilder } from './builder.ts'
 import { Codec } from './compression/codec.ts'
@@ -55,6 +55,28 @@ test('a batch keeps its records and all of its header when its codec changes', (
       assert.equal(sizeBytes, result.length)
     }
   }
+})
+
+test('what a batch says of its producer and its times stays to the bit, whatever it is', () => {
+  for (const producerId of [-2n, -(2n ** 40n), -(2n ** 62n), -(2n ** 63n)]) {
+    for (const gap of [1, 3]) {
+      const bytes = given(Codec.gzip, gap)
+      bytes.writeBigInt64BE(producerId, 43)
+      bytes.writeInt16BE(-2, 51)
+      bytes.writeInt32BE(-3, 53)
+      updateCrc(bytes, 0)
+      const result = rebuilt(bytes, Codec.zstd)
+      assert.equal(result.toString('hex', 23, 61), bytes.toString('hex', 23, 61))
+      assert.ok(isCrcValid(result, 0, result.length))
+    }
+  }
+})
+
+test('of attributes that no producer has none is left', () => {
+  const bytes = given(Codec.none)
+  bytes.writeInt16BE(0x7fc0 | 0x10, 21)
+  updateCrc(bytes, 0)
+  assert.equal(readAttributes(rebuilt(bytes, Codec.gzip), 0), 0x10 | Codec.gzip)
 })
 
 test('offsets with gaps become consecutive, and timestamps stay as they are', () => {

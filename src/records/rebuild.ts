@@ -1,20 +1,12 @@
 import { assert } from '../base/assert.ts'
 import * as batch from './batch.ts'
-import { BatchBuilder, type BatchHeaderFields, writeBatchHeader } from './builder.ts'
+import { BatchBuilder } from './builder.ts'
 import { Codec } from './compression/codec.ts'
 import { compressSync } from './compression/compress.ts'
 import { decompressSync } from './compression/decompress.ts'
 import type { Decompressed, DecompressFailure } from './compression/decompressed.ts'
 import { RecordReader } from './record.ts'
 import { RecordWalk } from './record-walk.ts'
-
-/** A batch on its way to another codec: its uncompressed records, at consecutive offsets, and its header to be. */
-export interface UnpackedBatch {
-  readonly type: 'unpacked'
-  readonly fields: BatchHeaderFields
-  /** May be a view of the bytes it came from. */
-  readonly records: Buffer
-}
 
 /**
  * Makes a batch that was accepted with `needsRebuild` into one that may be stored: with the log's codec, and with the
@@ -23,36 +15,28 @@ export interface UnpackedBatch {
  */
 export function rebuildBatch(
   bytes: Buffer,
-  { codec, level, maxBytes, unpacked }: { codec: number; level?: number; maxBytes: number; unpacked?: Decompressed },
+  { codec, level, maxBytes }: { codec: number; level?: number; maxBytes: number },
 ): Buffer | DecompressFailure {
-  const whole = unpackBatch(bytes, maxBytes, unpacked)
-  if (whole.type !== 'unpacked') return whole
-  return packBatch(whole.fields, codec, compressSync(codec, whole.records, level))
-}
-
-/** As `rebuildBatch`, of a batch at consecutive offsets whose records were compressed with `codec` already. */
-export function repackBatch(bytes: Buffer, codec: number, packedRecords: Buffer): Buffer {
-  return packBatch(fieldsOf(bytes), codec, packedRecords)
-}
-
-/** The first half of `rebuildBatch`, for a caller that compresses off the loop and then calls `packBatch`. */
-export function unpackBatch(
-  bytes: Buffer,
-  maxBytes: number,
-  unpacked: Decompressed = unpackRecords(bytes, maxBytes),
-): UnpackedBatch | DecompressFailure {
+  const unpacked = unpackRecords(bytes, maxBytes)
   if (unpacked.type !== 'done') return unpacked
   const records = areConsecutive(bytes, unpacked.output) ? unpacked.output : renumbered(bytes, unpacked.output)
   if (records === undefined) return { type: 'corrupt', reason: 'the records do not fill the batch' }
-  return { type: 'unpacked', records, fields: fieldsOf(bytes) }
+  return repackBatch(bytes, codec, compressSync(codec, records, level))
 }
 
-/** The second half of `rebuildBatch`: `records` are compressed with `codec`. */
-export function packBatch(fields: BatchHeaderFields, codec: number, records: Buffer): Buffer {
-  const bytes = Buffer.allocUnsafe(batch.batchHeaderBytes + records.length)
-  records.copy(bytes, batch.batchHeaderBytes)
-  writeBatchHeader(bytes, { ...fields, codec })
-  return bytes
+/**
+ * As `rebuildBatch`, of a batch at consecutive offsets whose records were compressed with `codec` already. Its header is
+ * copied, not read and written: what a client says of its producer need not be a number that we can hold.
+ */
+export function repackBatch(bytes: Buffer, codec: number, packedRecords: Buffer): Buffer {
+  assert(!batch.isControlBatch(bytes, 0), 'control batches are never rebuilt')
+  const rebuilt = Buffer.allocUnsafe(batch.batchHeaderBytes + packedRecords.length)
+  bytes.copy(rebuilt, 0, 0, batch.batchHeaderBytes)
+  packedRecords.copy(rebuilt, batch.batchHeaderBytes)
+  batch.setBatchSize(rebuilt, 0, rebuilt.length)
+  batch.setCodec(rebuilt, 0, codec)
+  batch.updateCrc(rebuilt, 0)
+  return rebuilt
 }
 
 function unpackRecords(bytes: Buffer, maxBytes: number): Decompressed {
@@ -83,21 +67,4 @@ function renumbered(bytes: Buffer, records: Buffer): Buffer | undefined {
     builder.append(record.timestamp, record.key, record.value, record.headers)
   }
   return reader.isCorrupt ? undefined : builder.records
-}
-
-function fieldsOf(bytes: Buffer): BatchHeaderFields {
-  const recordCount = batch.readRecordCount(bytes, 0)
-  assert(!batch.isControlBatch(bytes, 0), 'control batches are never rebuilt')
-  return {
-    partitionLeaderEpoch: batch.readPartitionLeaderEpoch(bytes, 0),
-    lastOffsetDelta: recordCount - 1,
-    baseTimestamp: batch.readBaseTimestamp(bytes, 0),
-    maxTimestamp: batch.readMaxTimestamp(bytes, 0),
-    logAppendTime: batch.readTimestampType(bytes, 0) === 'LogAppendTime' ? batch.readMaxTimestamp(bytes, 0) : undefined,
-    producerId: batch.readProducerId(bytes, 0),
-    producerEpoch: batch.readProducerEpoch(bytes, 0),
-    baseSequence: batch.readBaseSequence(bytes, 0),
-    isTransactional: batch.isTransactional(bytes, 0),
-    recordCount,
-  }
 }

@@ -74,6 +74,12 @@ const deliberate: readonly {
     reason: 'a compressed batch with gaps is stored with consecutive offsets; Kafka means to, and fails',
   },
   {
+    scenario: /^Produce: batches of strange producers/,
+    label: /without epoch and sequence/,
+    path: /./,
+    reason: 'a batch is packed anew whatever it says of its producer; Kafka fails on an id without epoch or sequence',
+  },
+  {
     scenario: /^Produce/,
     path: /\.errorMessage$/,
     reason: 'every refusal says why; Kafka only where single records are at fault',

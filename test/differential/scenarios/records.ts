@@ -125,7 +125,33 @@ function patchedLength(length: number): Buffer {
   return batch
 }
 
+/** As a client might get it wrong; without epoch or sequence Kafka fails on those that it has to unpack. */
+const strangeProducers = [-1n, -2n, -(2n ** 40n), -(2n ** 62n), -(2n ** 63n)].flatMap(id =>
+  [-1, 0, -2].flatMap(epoch => [-1, 0].map(sequence => ({ id, epoch, sequence }))),
+)
+
+function withProducer(batch: Buffer, { id, epoch, sequence }: (typeof strangeProducers)[number]): Buffer {
+  batch.writeBigInt64BE(id, 43)
+  batch.writeInt16BE(epoch, 51)
+  return patched([[53, sequence, 4]], batch)
+}
+
 export const recordScenarios: Scenarios = {
+  'Produce: batches of strange producers': async side => {
+    const kept = await side.createTopic('kept')
+    const unpacked = await side.createTopic('unpacked', { configs: { 'compression.type': 'uncompressed' } })
+    for (const producer of strangeProducers) {
+      const { id, epoch, sequence } = producer
+      const about = `producer ${id}, epoch ${epoch}, sequence ${sequence}`
+      const batch = (): Buffer => withProducer(twoRecords({ codec: Codec.gzip }), producer)
+      await produced(side, `as it is, ${about}`, kept, batch())
+      if (id === -1n || (epoch !== -1 && sequence >= 0)) await produced(side, `unpacked, ${about}`, unpacked, batch())
+    }
+    await fetched(side, 'kept', [kept])
+    await fetched(side, 'unpacked', [unpacked])
+    const anything = withProducer(twoRecords({ codec: Codec.gzip }), { id: -2n, epoch: -1, sequence: -1 })
+    await produced(side, 'unpacked, without epoch and sequence', unpacked, anything)
+  },
   'Produce: batches that are not as they should be': async side => {
     for (const version of [3, 7, 9, 13]) {
       const place = await side.createTopic(`bad-${version}`)
