@@ -33,11 +33,19 @@ function replaceBigints(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? Number(value) : value
 }
 
+/** A name may have 32,767 characters: that many spaces beside every other would be more than fits in a text. */
+const maxAlignedLength = 300
+
+function unaligned(rows: readonly (readonly unknown[])[]): string {
+  return rows.map(row => row.map(cell => cell ?? '-').join('  ')).join('\n')
+}
+
 /** A table without lines, as kubectl and rpk print: columns are cut apart by two spaces. */
 export function table(
   head: readonly string[],
   rows: readonly (readonly (string | number | boolean | null)[])[],
 ): string {
+  if (rows.some(row => row.some(cell => String(cell).length > maxAlignedLength))) return unaligned([head, ...rows])
   const plain = new Table({
     head: head.map(name => name.toUpperCase()),
     chars: {

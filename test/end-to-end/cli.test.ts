@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readdirSync, writeSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -333,4 +333,31 @@ test('log verify tells a directory that is in order from one that is damaged, in
   } finally {
     await rm(directory, { recursive: true })
   }
+})
+
+test('records that cannot be read end consume --exit, with where it stands', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'millrace-unreadable-'))
+  const options = {
+    topics: { broken: 1 },
+    overrides: { 'log.dirs': directory, 'log.segment.bytes': '1048576', 'node.id': '1' },
+  }
+  const first = await startBroker(options)
+  const line = `${'x'.repeat(100_000)}\n`
+  const { code } = await runMillrace(['produce', 'broken'], {
+    input: line.repeat(30),
+    bootstrap: first.bootstrapServers,
+  })
+  assert.equal(code, 0)
+  await first.close()
+  const segment = join(directory, 'broken-0', '00000000000000000000.log')
+  await rm(segment)
+  await mkdir(segment)
+  const second = await startBroker({ ...options, topics: {} })
+  const ended = await runMillrace(['consume', 'broken', '--from-beginning', '--exit', '--timeout', '1'], {
+    bootstrap: second.bootstrapServers,
+  })
+  await second.close()
+  await rm(directory, { recursive: true })
+  assert.deepEqual({ code: ended.code, stdout: ended.stdout }, { code: 1, stdout: '' })
+  assert.match(ended.stderr, /^nothing came for 1 seconds from partition 0 \(at offset 0, the end is 30\)/)
 })

@@ -173,6 +173,7 @@ async function read(consumer: Consumer, { flags, limit, ends, stopping }: Readin
     const own = [...ends].filter(([partition]) => flags.group === undefined || isAssigned(consumer, partition))
     return own.length > 0 && own.every(([partition, end]) => end === 0 || positionOf(consumer, partition) >= end)
   }
+  const patience = new Patience(flags.timeout * 1000)
   while (left > 0 && !isAtEnd() && !stopping.aborted && process.stdout.errored === null) {
     const timeoutMs = ends === undefined ? 1000 : 200
     const batches = await consumer.poll({ timeoutMs, maxRecords: Math.min(left, 1000) })
@@ -180,6 +181,7 @@ async function read(consumer: Consumer, { flags, limit, ends, stopping }: Readin
       await commit(consumer, next)
       commitAtMs = Date.now() + commitIntervalMs
     }
+    if (ends !== undefined) patience.check(batches.length, flags.group, consumer, ends)
     for (const batch of batches) {
       const shown = show(batch, flags, left, ends)
       left -= shown.count
@@ -188,6 +190,34 @@ async function read(consumer: Consumer, { flags, limit, ends, stopping }: Readin
     }
   }
   if (flags.group !== undefined) await commit(consumer, next)
+}
+
+/** What is there already and does not come is not waited for without an end. */
+class Patience {
+  readonly #timeoutMs: number
+  #sinceMs = Date.now()
+  #positions = ''
+
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs
+  }
+
+  /** A member without partitions waits for the others, which may take their time. */
+  check(batches: number, group: string | undefined, consumer: Consumer, ends: ReadonlyMap<number, number>): void {
+    const positions = consumer.assignment.map(one => `${one.partition} ${consumer.position(one)}`).join()
+    const isWaiting = group !== undefined && consumer.assignment.length === 0
+    if (batches > 0 || isWaiting || positions !== this.#positions) this.#sinceMs = Date.now()
+    this.#positions = positions
+    if (Date.now() - this.#sinceMs <= this.#timeoutMs) return
+    const behind = [...ends].filter(([partition, end]) => positionOf(consumer, partition) < end)
+    const texts = behind.slice(0, 10).map(([partition, end]) => {
+      const position = positionOf(consumer, partition)
+      return `partition ${partition} (at offset ${position < 0 ? 'none yet' : position}, the end is ${end})`
+    })
+    throw new CommandFailure(
+      `nothing came for ${this.#timeoutMs / 1000} seconds from ${texts.join(', ')}: the log of its broker may say why; --timeout gives it longer`,
+    )
+  }
 }
 
 interface PartitionOffset extends TopicPartition {
