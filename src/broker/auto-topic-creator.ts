@@ -1,25 +1,30 @@
 import { ErrorCode, errorName } from '../base/error-code.ts'
 import type { BrokerConfig } from '../config/broker-config.ts'
 import type { ControllerReply } from '../core/metadata/controller/replies.ts'
+import type { Clock } from '../io/clock.ts'
 import type { LogSink } from '../io/log-sink.ts'
 import { groupTopic } from './groups/group-coordinator.ts'
 import type { ControllerRequest } from './metadata/metadata-node.ts'
+import { RepeatedLines } from './repeated-lines.ts'
 
 const timeoutMs = 30_000
 
 export interface AutoTopicCreatorOptions {
   readonly controller: (request: ControllerRequest) => Promise<ControllerReply>
   readonly config: () => BrokerConfig
+  readonly clock: Clock
   readonly log: LogSink
 }
 
 /** Creates topics that clients name and that are not there, each once however many ask at the same time. */
 export class AutoTopicCreator {
   readonly #options: AutoTopicCreatorOptions
+  readonly #failures: RepeatedLines
   readonly #creating = new Map<string, Promise<void>>()
 
   constructor(options: AutoTopicCreatorOptions) {
     this.#options = options
+    this.#failures = new RepeatedLines(options.clock)
   }
 
   /** Resolves when those that could be created are served. What could not is told in the log. */
@@ -44,10 +49,8 @@ export class AutoTopicCreator {
     for (const { name, errorCode, errorMessage } of reply.response.topics) {
       if (errorCode === ErrorCode.none || errorCode === ErrorCode.topicAlreadyExists) continue
       const reason = errorMessage ?? errorName(errorCode)
-      this.#options.log.write('warn', `topic ${name} could not be created automatically: ${reason}`, {
-        topic: name,
-        errorCode,
-      })
+      const line = `topic ${name} could not be created automatically: ${reason}`
+      if (this.#failures.isNew(line)) this.#options.log.write('warn', line, { topic: name, errorCode })
     }
   }
 

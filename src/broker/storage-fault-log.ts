@@ -4,6 +4,7 @@ import type { LogSink } from '../io/log-sink.ts'
 import type { CompactionListener } from '../storage/compaction/compactor.ts'
 import type { SegmentedLog } from '../storage/segmented-log.ts'
 import type { Damage, StorageFaults } from '../storage/storage-faults.ts'
+import { RepeatedLines } from './repeated-lines.ts'
 
 /** Acts on what becomes of log directories. */
 export interface DirectoryListener {
@@ -11,19 +12,14 @@ export interface DirectoryListener {
   directoryFailed(path: string, error: DiskError): void
 }
 
-const readFailureRepeatMs = 60_000
-const maxReadFailures = 1000
-
 /** Says what storage finds, one line each, with what to do about it. */
 export class StorageFaultLog implements StorageFaults, CompactionListener {
-  readonly #clock: Clock
   readonly #log: LogSink
   readonly #told: DirectoryListener
-  /** When each was told, by what it says. */
-  readonly #readFailures = new Map<string, number>()
+  readonly #readFailures: RepeatedLines
 
   constructor(clock: Clock, log: LogSink, told: DirectoryListener) {
-    this.#clock = clock
+    this.#readFailures = new RepeatedLines(clock)
     this.#log = log
     this.#told = told
   }
@@ -52,11 +48,7 @@ export class StorageFaultLog implements StorageFaults, CompactionListener {
 
   /** Clients ask again and again for what cannot be read. */
   readFailed(path: string, error: DiskError): void {
-    const { monotonicMs } = this.#clock.now()
-    const lastMs = this.#readFailures.get(error.message)
-    if (lastMs !== undefined && monotonicMs - lastMs < readFailureRepeatMs) return
-    if (this.#readFailures.size >= maxReadFailures) this.#readFailures.clear()
-    this.#readFailures.set(error.message, monotonicMs)
+    if (!this.#readFailures.isNew(error.message)) return
     this.#log.write('error', `${path} cannot be read: ${error.message}. Check the disk.`, { path, code: error.code })
   }
 

@@ -20,6 +20,7 @@ export function brokerServices(parts: BrokerParts): BrokerServices {
   const creator = new AutoTopicCreator({
     controller: request => metadata.submit(request),
     config: () => parts.config,
+    clock: parts.io.clock,
     log: parts.io.log,
   })
   return {

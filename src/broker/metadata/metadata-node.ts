@@ -28,6 +28,7 @@ import type { ControlRecord } from '../../protocol/control-record.ts'
 import { batchSizeAt, isControlBatch, readLastOffset } from '../../records/batch.ts'
 import type { MetadataRoom } from '../../storage/metadata-room.ts'
 import type { Deadline, Deadlines } from '../deadlines.ts'
+import { directoryProblem } from '../directory-problem.ts'
 import { readBatches } from '../read-log.ts'
 import { StartError } from '../start-error.ts'
 import { decodeControlRecords } from './control-batch.ts'
@@ -491,10 +492,10 @@ export class MetadataNode implements QuorumListener {
     )
   }
 
-  /** Without room it is tried again later: the log goes on without it. */
+  /** Without room, or descriptors, it is tried again later: the log goes on without it. */
   #snapshotFailed(error: unknown): void {
     const text = `a snapshot of the metadata could not be written: ${messageOf(error)}`
-    if (!(error instanceof DiskError) || error.code !== 'noSpace') return this.halted(text)
+    if (!(error instanceof DiskError) || !/^(noSpace|tooManyOpenFiles)$/.test(error.code)) return this.halted(text)
     this.#isTakingSnapshot = false
     this.#options.log.write('warn', `${text}. The next is due as usual.`)
   }
@@ -551,5 +552,6 @@ function upgradeFailed({ errorCode, message }: Pick<KraftVersionUpgraded, 'error
 }
 
 function messageOf(error: unknown): string {
+  if (error instanceof DiskError) return directoryProblem(error.path, error)
   return error instanceof Error ? error.message : String(error)
 }

@@ -4,8 +4,9 @@ import type { Now } from '../../base/time.ts'
 import type { PartitionLog, PartitionLogListener } from '../../core/log/partition-log.ts'
 import type { QuorumEffect, QuorumEvent } from '../../core/raft/events.ts'
 import type { Clock } from '../../io/clock.ts'
-import type { FileRange } from '../../io/disk.ts'
+import { DiskError, type FileRange } from '../../io/disk.ts'
 import type { Deadline, Deadlines } from '../deadlines.ts'
+import { directoryProblem } from '../directory-problem.ts'
 import { readBatches } from '../read-log.ts'
 import { encodeControlBatch } from './control-batch.ts'
 import type { QuorumStateFile } from './quorum-state-file.ts'
@@ -278,5 +279,6 @@ export class QuorumDriver implements PartitionLogListener {
 }
 
 function messageOf(error: unknown): string {
+  if (error instanceof DiskError) return directoryProblem(error.path, error)
   return error instanceof Error ? error.message : String(error)
 }
