@@ -40,8 +40,8 @@ const mayImport: Record<string, readonly string[]> = {
   client: ['base', 'io', 'protocol', 'records', 'channel'],
   'client/index': ['io/node'],
   broker: ['base', 'io', 'protocol', 'records', 'channel', 'config', ...everyCore, 'storage', 'tiered'],
-  'broker/admin': ['node:http', 'prom-client'],
-  'broker/start': ['io/node', 'node:fs', 'node:os'],
+  'broker/admin': ['node:http', 'node:perf_hooks', 'prom-client'],
+  'broker/start': ['io/node', 'node:fs', 'node:os', 'node:path'],
   'simulator/io': ['base', 'io', 'records', 'node:crypto'],
   simulator: [
     ...[

@@ -11,6 +11,7 @@ import { stopParts } from './life-cycle/stop-parts.ts'
 import type { MemoryBudget } from './memory-budget.ts'
 import type { MetadataNode } from './metadata/metadata-node.ts'
 import type { BrokerMetrics } from './metrics/broker-metrics.ts'
+import type { ClusterCounts } from './metrics/cluster-counts.ts'
 import type { SocketServer } from './network/socket-server.ts'
 import type { Partitions } from './partitions.ts'
 
@@ -41,6 +42,10 @@ export class Broker {
 
   get metrics(): BrokerMetrics {
     return this.#parts.metrics
+  }
+
+  get clusterCounts(): ClusterCounts {
+    return this.#parts.clusterCounts
   }
 
   get budget(): MemoryBudget {

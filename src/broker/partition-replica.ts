@@ -1,6 +1,6 @@
 import { AssertionFailure, unreachable } from '../base/assert.ts'
 import type { PartitionLog } from '../core/log/partition-log.ts'
-import type { ReplicationEffect, ReplicationEvent } from '../core/replication/events.ts'
+import type { IsrUpdateOutcome, ReplicationEffect, ReplicationEvent } from '../core/replication/events.ts'
 import { Replication } from '../core/replication/replication.ts'
 import type { BrokersView, PartitionMetadata } from '../core/replication/views.ts'
 import type { Clock } from '../io/clock.ts'
@@ -31,6 +31,8 @@ export interface ReplicaHost {
   readonly brokers: BrokersView
   /** A broker that is alone in its cluster has none: it has no followers, and follows nobody. */
   readonly peers?: ReplicaPeers
+  /** For metrics: what became of a change of the in-sync replicas. */
+  isrUpdated(outcome: IsrUpdateOutcome): void
 }
 
 /** Told of what replication decides for the partition. */
@@ -159,6 +161,9 @@ export class PartitionReplica {
       case 'answerFetch':
       case 'committedLost':
         this.#host.peers?.carryOut(this, effect)
+        break
+      case 'isrUpdate':
+        this.#host.isrUpdated(effect.outcome)
         break
       case 'halt':
         throw new AssertionFailure(effect.reason)

@@ -46,6 +46,8 @@ export interface PartitionState {
   readonly partitionEpoch: number
   readonly replicas: readonly number[]
   readonly isr: readonly number[]
+  /** Its replicas are being moved: some are added or removed. */
+  readonly isReassigning: boolean
   readonly minInsyncReplicas: number
 }
 

@@ -88,6 +88,11 @@ export class Partitions implements PartitionLookup {
     for (const topic of this.#byId.values()) yield* topic.partitions.values()
   }
 
+  /** Partitions of this broker that have no log, since it cannot be made. */
+  get unmadeCount(): number {
+    return this.#unmade.count
+  }
+
   /** Whether the metadata has this partition on this broker. */
   static belongsHere(image: MetadataImage, nodeId: number, at: { topicId: Uuid; partition: number }): boolean {
     return image.partition(at.topicId, at.partition)?.replicas.includes(nodeId) ?? false
@@ -253,6 +258,7 @@ function absence(unmade: UnmadePartition | undefined): ErrorCode {
 }
 
 function stateOf(image: PartitionImage, minInsyncReplicas: number): PartitionState {
-  const { leader, leaderEpoch, partitionEpoch, replicas, isr } = image
-  return { leaderId: leader, leaderEpoch, partitionEpoch, replicas, isr, minInsyncReplicas }
+  const { leader, leaderEpoch, partitionEpoch, replicas, isr, addingReplicas, removingReplicas } = image
+  const isReassigning = addingReplicas.length > 0 || removingReplicas.length > 0
+  return { leaderId: leader, leaderEpoch, partitionEpoch, replicas, isr, isReassigning, minInsyncReplicas }
 }

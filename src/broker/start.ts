@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { hostname, totalmem } from 'node:os'
+import { join } from 'node:path'
 import type { LoadedConfig } from '../config/load-config.ts'
 import type { LogSink } from '../io/log-sink.ts'
 import { nodeIo } from '../io/node/node-io.ts'
@@ -58,7 +59,9 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     })
     const broker = await Promise.race([starting, early.promise])
     started = broker
-    admin?.serve(new BrokerMetricsSource(broker), () => broker.isReady)
+    const build = { version: version(), node: process.versions.node }
+    const source = new BrokerMetricsSource({ broker, disk: io.disk, clock: io.clock, build })
+    admin?.serve(source, io.clock, () => broker.isReady)
     return {
       broker,
       adminPort: admin?.port,
@@ -84,6 +87,11 @@ async function listen(admin: AdminServer): Promise<void> {
       `millrace.admin.listener: cannot listen on ${admin.host}:${admin.port}: ${what}; set another, or an empty value for none`,
     )
   }
+}
+
+/** Of the package that this is run from: the checkout's or the built one's. */
+function version(): string {
+  return JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')).version
 }
 
 /** Linux names each run of the machine. */

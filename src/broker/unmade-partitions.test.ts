@@ -196,7 +196,7 @@ function reassign(host: BrokerHost, topic: string, replicas: readonly number[]):
   const [leader] = replicas
   const { leaderEpoch, partitionEpoch } = before
   const epochs = { leaderEpoch: leaderEpoch + 1, partitionEpoch: partitionEpoch + 1 }
-  const delta = new MetadataDelta(image)
+  const delta = new MetadataDelta(image, { isOfRecords: true })
   delta.putPartition({ ...before, replicas, isr: replicas, leader, ...epochs })
   host.broker.partitions.apply(delta)
   delta.applyTo(image)

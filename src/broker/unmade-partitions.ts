@@ -54,6 +54,10 @@ export class UnmadePartitions {
     this.#backoff = new Backoff(options.random, { firstMs: firstRetryMs, maxMs: maxRetryMs })
   }
 
+  get count(): number {
+    return this.#partitions.size
+  }
+
   all(): readonly UnmadePartition[] {
     return [...this.#partitions.values()]
   }

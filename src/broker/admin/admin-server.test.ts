@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { nodeIo } from '../../io/node/node-io.ts'
 import { BrokerMetrics } from '../metrics/broker-metrics.ts'
 import { AdminServer } from './admin-server.ts'
 import type { MetricsSource } from './metrics-source.ts'
@@ -17,7 +18,7 @@ test('while the broker starts it is told alive and not ready, and there are no m
     assert.equal(await get(admin, '/readyz'), '503 not ready: starting or stopping')
     assert.equal(await get(admin, '/metrics'), '503 not ready: starting or stopping')
     let isReady = true
-    admin.serve({ counters: new BrokerMetrics() } as MetricsSource, () => isReady)
+    admin.serve({ counters: new BrokerMetrics() } as MetricsSource, nodeIo().clock, () => isReady)
     assert.equal(await get(admin, '/readyz'), '200 ready')
     isReady = false
     assert.equal(await get(admin, '/readyz'), '503 not ready: starting or stopping')

@@ -1,5 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { HostAndPort } from '../../config/listeners.ts'
+import type { Clock } from '../../io/clock.ts'
 import { Exposition } from './exposition.ts'
 import type { MetricsSource } from './metrics-source.ts'
 
@@ -45,8 +46,8 @@ export class AdminServer {
   }
 
   /** The broker has started: there are metrics from now on, and it may be ready. */
-  serve(source: MetricsSource, isReady: () => boolean): void {
-    this.#told = { exposition: new Exposition(source), isReady }
+  serve(source: MetricsSource, clock: Clock, isReady: () => boolean): void {
+    this.#told = { exposition: new Exposition(source, clock), isReady }
   }
 
   async #listen(): Promise<void> {
@@ -71,7 +72,7 @@ export class AdminServer {
     }
     switch (path) {
       case '/metrics':
-        await answerMetrics(this.#told?.exposition, response)
+        await answerMetrics(this.#told?.exposition, method, response)
         return
       case '/livez':
         end(response, 200, 'alive\n')
@@ -86,13 +87,38 @@ export class AdminServer {
   }
 }
 
-async function answerMetrics(exposition: Exposition | undefined, response: ServerResponse): Promise<void> {
+/** In pieces: nothing of it is kept for a reader that is slow, and nothing is made for one that has gone. */
+async function answerMetrics(
+  exposition: Exposition | undefined,
+  method: string,
+  response: ServerResponse,
+): Promise<void> {
   if (exposition === undefined) {
     end(response, 503, notReady)
     return
   }
   response.setHeader('content-type', exposition.contentType)
-  end(response, 200, await exposition.text())
+  if (method !== 'HEAD') {
+    for await (const piece of exposition.pieces()) {
+      if (response.destroyed) return
+      if (!response.write(piece)) await taken(response)
+    }
+  }
+  response.end()
+}
+
+/** Resolves when the reader has taken what was written, or has gone. */
+function taken(response: ServerResponse): Promise<void> {
+  return new Promise(resolve => {
+    const done = () => {
+      response.off('drain', done)
+      response.off('close', done)
+      resolve()
+    }
+    response.on('drain', done)
+    response.on('close', done)
+    if (response.destroyed) done()
+  })
 }
 
 function end(response: ServerResponse, status: number, body: string): void {

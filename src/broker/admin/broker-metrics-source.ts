@@ -1,17 +1,36 @@
 import { isActive } from '../../core/metadata/broker-image.ts'
+import type { Clock } from '../../io/clock.ts'
+import { type Disk, expectDiskError } from '../../io/disk.ts'
 import type { SegmentedLog } from '../../storage/segmented-log.ts'
 import type { Broker } from '../broker.ts'
 import { describeGroups } from '../groups/describe-groups.ts'
 import type { BrokerMetrics } from '../metrics/broker-metrics.ts'
 import { type CompactionGauges, compactionGauges } from '../metrics/compaction-gauges.ts'
-import type { GroupGauges, MetricsSource, PartitionGauges } from './metrics-source.ts'
+import { LoopIdle } from './loop-idle.ts'
+import type { BuildInfo, ControllerGauges, GroupGauges, MetricsSource, PartitionGauges } from './metrics-source.ts'
+import type { Slices } from './slices.ts'
+
+const maxTrafficFileBytes = 4096
+
+export interface BrokerMetricsSourceOptions {
+  readonly broker: Broker
+  readonly disk: Disk
+  readonly clock: Clock
+  readonly build: BuildInfo
+}
 
 /** Reads a broker's state when somebody scrapes it. */
 export class BrokerMetricsSource implements MetricsSource {
+  readonly build: BuildInfo
   readonly #broker: Broker
+  readonly #disk: Disk
+  readonly #loopIdle: LoopIdle
 
-  constructor(broker: Broker) {
+  constructor({ broker, disk, clock, build }: BrokerMetricsSourceOptions) {
+    this.build = build
     this.#broker = broker
+    this.#disk = disk
+    this.#loopIdle = new LoopIdle(clock)
   }
 
   get counters(): BrokerMetrics {
@@ -25,10 +44,15 @@ export class BrokerMetricsSource implements MetricsSource {
   *partitions(): Iterable<PartitionGauges> {
     for (const partition of this.#broker.partitions.all()) {
       const log = partition.log as SegmentedLog
-      const { leaderId, replicas, isr, minInsyncReplicas } = partition.state
+      const { leaderId, replicas, isr, isReassigning, minInsyncReplicas } = partition.state
+      const { compaction } = log
       yield {
         topic: partition.topic,
         partition: partition.index,
+        directory: log.directory.path,
+        isOffline: log.directory.isOffline,
+        isLed: partition.isLeader,
+        isReassigning,
         logStartOffset: log.logStartOffset,
         logEndOffset: log.logEndOffset,
         highWatermark: log.highWatermark,
@@ -40,13 +64,18 @@ export class BrokerMetricsSource implements MetricsSource {
         minInsyncReplicas: Math.min(minInsyncReplicas, replicas.length),
         leaderId,
         isPreferredLeader: replicas[0] === leaderId,
+        uncleanableBytes: log.config.isCompacted && compaction.isUncleanable ? compaction.dirtyBytes : undefined,
       }
     }
   }
 
-  async groups(): Promise<readonly GroupGauges[]> {
+  unmadePartitions(): number {
+    return this.#broker.partitions.unmadeCount
+  }
+
+  async groups(slices: Slices): Promise<readonly GroupGauges[]> {
     const { groups, partitions } = this.#broker
-    const described = await describeGroups(groups)
+    const described = await describeGroups(groups, () => (slices.isOver ? slices.next() : undefined))
     return described.map(({ offsets, ...group }) => ({
       ...group,
       offsets: offsets.map(one => ({
@@ -91,23 +120,22 @@ export class BrokerMetricsSource implements MetricsSource {
   }
 
   compaction(): CompactionGauges {
-    const { compactor, logs } = this.#broker
-    return compactionGauges(compactor.figures, logs.logs, logs.directories)
+    return compactionGauges(this.#broker.compactor.figures)
   }
 
-  controller(): ReturnType<MetricsSource['controller']> {
-    const { metadata } = this.#broker
+  controller(): ControllerGauges {
+    const { metadata, clusterCounts } = this.#broker
+    const { offlinePartitions, notLedByPreferred, uncleanElections } = clusterCounts
     const { image, quorum } = metadata
     const brokers = [...image.brokers()]
     const active = brokers.filter(isActive).length
-    let offlinePartitions = 0
-    for (const topic of image.topics())
-      for (const partition of topic.partitions) if (partition.leader < 0) offlinePartitions++
     return {
       isActive: metadata.isActiveController,
       topics: image.topicCount,
       partitions: image.partitionCount,
       offlinePartitions,
+      notLedByPreferred,
+      uncleanElections,
       activeBrokers: active,
       fencedBrokers: brokers.length - active,
       lastAppliedOffset: metadata.servedOffset - 1,
@@ -117,6 +145,24 @@ export class BrokerMetricsSource implements MetricsSource {
       logEndOffset: metadata.logEndOffset,
       highWatermark: quorum?.highWatermark ?? 0,
     }
+  }
+
+  loopIdle(): number {
+    return this.#loopIdle.value()
+  }
+
+  /** What the kernel says of this process. Not everywhere is it told, nor is everybody told. */
+  diskTraffic(): ReturnType<MetricsSource['diskTraffic']> {
+    let text: string | undefined
+    try {
+      text = this.#disk.readSmallFile('/proc/self/io', maxTrafficFileBytes)?.toString('latin1')
+    } catch (error) {
+      expectDiskError(error)
+    }
+    const bytes = (name: string) => text?.match(new RegExp(`^${name}: (\\d+)$`, 'm'))?.[1]
+    const [readBytes, writtenBytes] = [bytes('read_bytes'), bytes('write_bytes')]
+    if (readBytes === undefined || writtenBytes === undefined) return undefined
+    return { readBytes: Number(readBytes), writtenBytes: Number(writtenBytes) }
   }
 
   broker(): ReturnType<MetricsSource['broker']> {

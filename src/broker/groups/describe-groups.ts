@@ -15,15 +15,21 @@ const listVersion = 5
 const describeVersion = 6
 const fetchVersion = 9
 
-/** All groups that this broker coordinates. A coordinator that is loading has none to tell. */
-export async function describeGroups(coordinator: GroupCoordinator): Promise<readonly DescribedGroup[]> {
+/** All groups that this broker coordinates. A coordinator that is loading has none to tell. `rest` is awaited after each. */
+export async function describeGroups(
+  coordinator: GroupCoordinator,
+  rest: () => Promise<void> | undefined,
+): Promise<readonly DescribedGroup[]> {
   const groups: DescribedGroup[] = []
   for (const shard of coordinator.shards.keys()) {
     const ask = (request: GroupRequest) =>
       new Promise<GroupReply>(resolve => coordinator.submitTo(shard, request, resolve))
     const listed = await ask({ type: 'listGroups', apiVersion: listVersion, statesFilter: [], typesFilter: [] })
     if (listed.type !== 'listGroups') continue
-    for (const { groupId } of listed.groups) groups.push(await describe(groupId, ask))
+    for (const { groupId } of listed.groups) {
+      groups.push(await describe(groupId, ask))
+      await rest()
+    }
   }
   return groups
 }

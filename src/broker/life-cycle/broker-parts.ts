@@ -18,6 +18,7 @@ import type { GroupCoordinator } from '../groups/group-coordinator.ts'
 import { MemoryBudget } from '../memory-budget.ts'
 import type { MetadataNode } from '../metadata/metadata-node.ts'
 import { BrokerMetrics } from '../metrics/broker-metrics.ts'
+import { ClusterCounts } from '../metrics/cluster-counts.ts'
 import type { SocketServer } from '../network/socket-server.ts'
 import type { Partitions } from '../partitions.ts'
 import { StorageFaultLog } from '../storage-fault-log.ts'
@@ -39,6 +40,7 @@ export class BrokerParts {
   effectiveTexts: StaticTexts
   readonly deadlines: Deadlines
   readonly metrics = new BrokerMetrics()
+  readonly clusterCounts = new ClusterCounts()
   readonly budget: MemoryBudget
   readonly fetchSessions: FetchSessions
   readonly faultLog: StorageFaultLog

@@ -112,6 +112,9 @@ function partitionHost(parts: BrokerParts): PartitionsOptions['host'] {
     replicaLagTimeMaxMs: parts.config.replicaLagTimeMaxMs,
     replicaFetchBackoffMs: parts.config.replicaFetchBackoffMs,
     brokers: { broker: id => parts.metadata?.image.broker(id) },
+    isrUpdated: outcome => {
+      parts.metrics.isrUpdates[outcome]++
+    },
     appended: (partition: Partition, batch: Buffer) => {
       parts.metrics.appended(partition.topic, readRecordCount(batch, 0), batch.length)
     },

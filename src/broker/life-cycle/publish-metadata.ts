@@ -5,6 +5,7 @@ import type { BrokerParts } from './broker-parts.ts'
 
 /** Before the image moves: partitions follow the metadata, then the settings do. */
 export function publishMetadata(parts: BrokerParts, delta: MetadataDelta): undefined {
+  parts.clusterCounts.apply(delta, { isReplay: parts.partitions === undefined })
   parts.partitions?.apply(delta)
   for (const { resourceType, resourceName } of delta.changedConfigs()) {
     const isOurs = resourceName === '' || resourceName === String(parts.config.nodeId)

@@ -40,6 +40,8 @@ export class BrokerMetrics {
   connectionsRefused = 0
   expiredConnectionsKilled = 0
   protocolErrors = 0
+  /** What became of changes of in-sync replicas that leaders here asked for. */
+  readonly isrUpdates = { shrunk: 0, expanded: 0, failed: 0 }
   /** Requests that wait for replication, for data, or for their time limit. */
   readonly waiting = { produce: 0, fetch: 0 }
 

@@ -3,7 +3,7 @@ import type { Uuid } from '../../base/uuid.ts'
 import type { BrokerImage } from './broker-image.ts'
 import type { ResourceConfig, TopicImage } from './metadata-image.ts'
 import type { MetadataStore, MetadataTables } from './metadata-store.ts'
-import type { PartitionImage } from './partition-image.ts'
+import { isUncleanElection, type PartitionImage } from './partition-image.ts'
 import type { KnownRecord, RecordOf, UnknownMetadataRecord } from './records.ts'
 
 /** One partition that is new or different. */
@@ -44,10 +44,19 @@ export class MetadataDelta implements MetadataTables {
   readonly #unknown: UnknownMetadataRecord[] = []
   #replacesUnknown = false
   #nextProducerId: number | undefined
+  #uncleanElections = 0
   #isApplied = false
+  readonly #isOfRecords: boolean
 
-  constructor(base: MetadataStore) {
+  /** `isOfRecords`: each change is put into it, and not only what came of all of them. */
+  constructor(base: MetadataStore, { isOfRecords }: { readonly isOfRecords: boolean }) {
     this.#base = base
+    this.#isOfRecords = isOfRecords
+  }
+
+  /** Elections of leaders that may lack what was committed, as far as they can be told: a snapshot does not tell. */
+  get uncleanElections(): number {
+    return this.#uncleanElections
   }
 
   /** Topics that are gone, as they were. */
@@ -152,6 +161,8 @@ export class MetadataDelta implements MetadataTables {
     const { topicId } = partition
     const name = this.topicNameOf(topicId)
     assert(name !== undefined, 'a partition belongs to a topic')
+    const before = this.partition(topicId, partition.partition)
+    if (this.#isOfRecords && before !== undefined && isUncleanElection(before, partition)) this.#uncleanElections++
     const changed = this.#topics.get(topicId) ?? { id: topicId, name, isNew: false, partitions: new Map() }
     changed.partitions.set(partition.partition, partition)
     this.#topics.set(topicId, changed)

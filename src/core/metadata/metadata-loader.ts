@@ -114,7 +114,7 @@ export class MetadataLoader {
   }
 
   #open(): MetadataDelta {
-    this.#delta ??= new MetadataDelta(this.#store)
+    this.#delta ??= new MetadataDelta(this.#store, { isOfRecords: true })
     return this.#delta
   }
 

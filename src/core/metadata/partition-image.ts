@@ -54,6 +54,11 @@ export function partitionOf(record: RecordOf<'partition'>): PartitionImage {
   }
 }
 
+/** The new leader is one that may lack what was committed. */
+export function isUncleanElection(before: PartitionImage, { leader }: PartitionImage): boolean {
+  return leader !== noLeader && leader !== before.leader && !before.isr.includes(leader) && !before.elr.includes(leader)
+}
+
 /** Any leader in a change, be it the same, begins a leader epoch; any change begins a partition epoch. */
 export function changedPartition(before: PartitionImage, change: RecordOf<'partitionChange'>): PartitionImage {
   const changesLeader = change.leader !== -2

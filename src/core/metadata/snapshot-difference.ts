@@ -4,7 +4,7 @@ import type { MetadataStore } from './metadata-store.ts'
 
 /** The delta from one state to another that was not reached by records: what a node must do that fell behind a snapshot. */
 export function differences(base: MetadataStore, later: MetadataStore): MetadataDelta {
-  const delta = new MetadataDelta(base)
+  const delta = new MetadataDelta(base, { isOfRecords: false })
   addTopics(delta, base, later)
   for (const broker of base.brokers()) if (!later.broker(broker.id)) delta.removeBroker(broker.id)
   for (const broker of later.brokers()) if (!isEqual(broker, base.broker(broker.id))) delta.putBroker(broker)

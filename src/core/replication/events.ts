@@ -101,6 +101,9 @@ export interface ListedOffset {
   readonly offset: number
 }
 
+/** The in-sync replicas that were asked for are in force, and are fewer or more; or the controller did not make them so. */
+export type IsrUpdateOutcome = 'shrunk' | 'expanded' | 'failed'
+
 /**
  * What the shell does, in the order in which `handle` returned it. The contract:
  *
@@ -143,6 +146,8 @@ export type ReplicationEffect =
       /** This broker is among them, with epoch -1: the shell's to add. */
       readonly isr: readonly ReplicaAndEpoch[]
     }
+  /** What became of it, for whoever counts; nothing depends on it. */
+  | { readonly type: 'isrUpdate'; readonly outcome: IsrUpdateOutcome }
   | {
       readonly type: 'fetch'
       readonly correlationId: number

@@ -1,5 +1,5 @@
 import { ErrorCode } from '../../base/error-code.ts'
-import type { AlterPartitionAnswer, ReplicaAndEpoch } from './events.ts'
+import type { AlterPartitionAnswer, IsrUpdateOutcome, ReplicaAndEpoch } from './events.ts'
 import type { FollowerProgress } from './follower-progress.ts'
 import type { Proposal } from './isr.ts'
 import type { Leader } from './leader.ts'
@@ -75,7 +75,9 @@ function send(replica: Replica, leader: Leader, { attemptId, isr }: Proposal): v
 
 export function handleAlterPartitionFailed(replica: Replica, attemptId: number): void {
   const open = openProposal(replica, attemptId)
-  if (open !== undefined) retryLater(replica, open.proposal)
+  if (open === undefined) return
+  tell(replica, 'failed')
+  retryLater(replica, open.proposal)
 }
 
 /** Answers to older attempts, and to what the metadata has overtaken, say nothing any more. */
@@ -83,10 +85,12 @@ export function handleAlterPartitionAnswer(replica: Replica, attemptId: number, 
   const open = openProposal(replica, attemptId)
   if (open === undefined) return
   const { leader, proposal } = open
+  if (answer.errorCode === ErrorCode.none) {
+    adoptAnswer(replica, leader, proposal, answer)
+    return
+  }
+  tell(replica, 'failed')
   switch (answer.errorCode) {
-    case ErrorCode.none:
-      adoptAnswer(leader, proposal, answer)
-      break
     // Not carried out. The leader's own view of the brokers may be behind the controller's: not at once again.
     case ErrorCode.operationNotAttempted:
     case ErrorCode.ineligibleReplica:
@@ -109,14 +113,20 @@ export function handleAlterPartitionAnswer(replica: Replica, attemptId: number, 
 }
 
 /** Either the change was made, or what was asked for was so already. */
-function adoptAnswer(leader: Leader, proposal: Proposal, answer: AlterPartitionAnswer): void {
+function adoptAnswer(replica: Replica, leader: Leader, proposal: Proposal, answer: AlterPartitionAnswer): void {
   const { leaderEpoch, isr, partitionEpoch } = answer
   if (leaderEpoch !== leader.leaderEpoch || partitionEpoch < leader.isr.partitionEpoch) {
     proposal.state = 'awaitingMetadata'
+    tell(replica, 'failed')
     return
   }
+  tell(replica, proposal.isr.length > leader.isr.committed.length ? 'expanded' : 'shrunk')
   leader.isr.adopt({ isr, partitionEpoch })
   leader.isrChanged()
+}
+
+function tell(replica: Replica, outcome: IsrUpdateOutcome): void {
+  replica.effects.push({ type: 'isrUpdate', outcome })
 }
 
 function openProposal(replica: Replica, attemptId: number): { leader: Leader; proposal: Proposal } | undefined {

@@ -210,7 +210,10 @@ test('who was not caught up for longer than the lag time is taken out, and waite
   replica.tick(10_000)
   assert.equal(replica.replication.highWatermark, 4)
   const effects = answer(replica, wanted!)
-  assert.deepEqual(effects, [{ type: 'highWatermark', offset: 5 }])
+  assert.deepEqual(effects, [
+    { type: 'isrUpdate', outcome: 'shrunk' },
+    { type: 'highWatermark', offset: 5 },
+  ])
 })
 
 test('a follower that keeps pace with a leader that is written to all the time stays in sync', () => {
@@ -251,4 +254,24 @@ test('who has caught up and may join is waited for as long as it is not late', (
   assert.equal(deadlineMs, 11_001)
   replica.tick(deadlineMs! - replica.nowMs)
   assert.equal(replica.replication.highWatermark, 5)
+})
+
+test('what becomes of a change is told, for whoever counts', () => {
+  const outcomes = (effects: readonly ReplicationEffect[]) => only(effects, 'isrUpdate').map(({ outcome }) => outcome)
+  const grows = leader()
+  assert.deepEqual(outcomes(answer(grows, join(grows))), ['expanded'])
+  grows.write()
+  const shrinks = asked(grows.tick(5000))
+  assert.ok(shrinks)
+  assert.deepEqual(outcomes(answer(grows, shrinks)), ['shrunk'])
+  for (const errorCode of [ErrorCode.ineligibleReplica, ErrorCode.invalidUpdateVersion, ErrorCode.notController]) {
+    const refused = leader()
+    assert.deepEqual(outcomes(refuse(refused, join(refused), errorCode)), ['failed'], `${errorCode}`)
+  }
+  const stale = leader()
+  assert.deepEqual(outcomes(answer(stale, join(stale), { leaderEpoch: 6 })), ['failed'])
+  const lost = leader()
+  const { attemptId } = join(lost)
+  assert.deepEqual(outcomes(lost.handle({ type: 'alterPartitionFailed', attemptId })), ['failed'])
+  assert.deepEqual(outcomes(lost.handle({ type: 'alterPartitionFailed', attemptId })), [], 'once')
 })

@@ -225,6 +225,7 @@ export class SimBroker implements BrokersView {
         this.disk.change(() => log.assignEpochs(effect.epochs))
         break
       case 'committedLost':
+      case 'isrUpdate':
         break
       case 'halt':
         world.checker.fail(`broker ${this.id} halts: ${effect.reason}`)
