@@ -6,7 +6,16 @@ import { within } from '../cluster/waiting.ts'
 import { MillraceError, toMillraceError } from '../millrace-error.ts'
 import type { AssignedPartition, Position } from './assigned-partition.ts'
 import type { Assignment } from './assignment.ts'
-import type { OffsetStore, PendingOffset } from './offset-store.ts'
+import { notOursYet, type OffsetStore, type PendingOffset } from './offset-store.ts'
+
+export interface CommitsOptions {
+  readonly cluster: Cluster
+  readonly assignment: Assignment
+  readonly store: OffsetStore
+  /** undefined: only when asked. */
+  readonly intervalMs: number | undefined
+  readonly isRebalancing: () => boolean
+}
 
 /** Commits what the application is done with: when it asks for it, and on its own once in a while. */
 export class Commits {
@@ -15,16 +24,19 @@ export class Commits {
   readonly #store: OffsetStore
   /** undefined: only when asked. */
   readonly #intervalMs: number | undefined
+  /** The group is sharing out its partitions anew. */
+  readonly #isRebalancing: () => boolean
   #timer: Timer | undefined
   #isStopped = false
   /** Commits of our own accord have failed since then. */
   #failingSinceMs: number | undefined
 
-  constructor(cluster: Cluster, assignment: Assignment, store: OffsetStore, intervalMs: number | undefined) {
+  constructor({ cluster, assignment, store, intervalMs, isRebalancing }: CommitsOptions) {
     this.#cluster = cluster
     this.#assignment = assignment
     this.#store = store
     this.#intervalMs = intervalMs
+    this.#isRebalancing = isRebalancing
     this.#armTimer()
   }
 
@@ -33,11 +45,20 @@ export class Commits {
     this.#timer?.cancel()
   }
 
-  /** These offsets. Rejects with `NOT_ASSIGNED` for partitions that are not ours. */
+  /**
+   * These offsets. Rejects with `NOT_ASSIGNED` for partitions that are not ours, and with `REBALANCE_IN_PROGRESS` where that is not
+   * settled at present.
+   */
   async commit(offsets: readonly OffsetToCommit[]): Promise<void> {
-    const pending = offsets.map(offset => ({ assigned: this.#assignment.require(offset), offset }))
+    const pending = offsets.map(offset => ({ assigned: this.#require(offset), offset }))
     for (const { assigned, offset } of pending) noteDone(assigned, offset)
     await this.#store.commit(pending, this.#cluster.config.apiTimeoutMs)
+  }
+
+  #require(at: TopicPartition): AssignedPartition {
+    const assigned = this.#assignment.get(at.topic, at.partition)
+    if (assigned === undefined && this.#isRebalancing()) throw notOursYet(at)
+    return this.#assignment.require(at)
   }
 
   /** Everything that the application is done with and that is not committed. */
@@ -45,16 +66,22 @@ export class Commits {
     await this.#store.commit(unsaved(this.#assignment), this.#cluster.config.apiTimeoutMs)
   }
 
+  /** What was asked for until now is made, or has failed: while partitions are still ours. Ends in time, also when it is not. */
+  async whenCommitted(timeoutMs: number): Promise<void> {
+    const late = () => new MillraceError('TIMED_OUT', 'commits that were asked for are not made yet')
+    await within(this.#cluster.io.clock, timeoutMs, this.#store.whenCommitted(), late).catch(() => undefined)
+  }
+
   /**
-   * The last commit before partitions are given up, unless commits are made only when asked. A failure is logged: records
-   * are then read again by whoever gets the partition.
+   * The last commit before partitions are given up, unless commits are made only when asked; what was asked for is waited for in
+   * either case. A failure is logged: records are then read again by whoever gets the partition.
    */
   async commitBeforeGivingUp(partitions: Iterable<AssignedPartition>, timeoutMs: number): Promise<void> {
-    if (this.#intervalMs === undefined) return
+    if (this.#intervalMs === undefined) return await this.whenCommitted(timeoutMs)
     const late = () => new MillraceError('TIMED_OUT', `not done within ${Math.ceil(timeoutMs)} ms`)
     try {
-      const committing = this.#store.commitOwned(unsaved(partitions), timeoutMs)
-      await within(this.#cluster.io.clock, timeoutMs, committing, late)
+      const committing = [this.#store.commitOwned(unsaved(partitions), timeoutMs), this.#store.whenCommitted()]
+      await within(this.#cluster.io.clock, timeoutMs, Promise.all(committing), late)
     } catch (error) {
       this.#warn(error)
     }

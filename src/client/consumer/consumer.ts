@@ -61,7 +61,8 @@ export class Consumer {
     const store = groupId === undefined ? undefined : this.#offsetStore(groupId)
     if (store !== undefined) {
       const intervalMs = this.#config.autoCommit ? this.#config.autoCommitIntervalMs : undefined
-      this.#commits = new Commits(cluster, this.#assignment, store, intervalMs)
+      const isRebalancing = () => this.#group?.membership.isRebalancing ?? false
+      this.#commits = new Commits({ cluster, assignment: this.#assignment, store, intervalMs, isRebalancing })
     }
     const positions = new Positions({
       cluster,
@@ -279,7 +280,8 @@ export class Consumer {
 
   /**
    * Commits for the group: the given offsets, each that of the next record to read; or all that was handed out and, with
-   * `run`, is done. Rejects with `NOT_ASSIGNED` for a partition that is not this consumer's.
+   * `run`, is done. Rejects with `NOT_ASSIGNED` for a partition that is not this consumer's, and with `REBALANCE_IN_PROGRESS`
+   * while the group settles whose it is: then it can be tried again.
    */
   async commit(offsets?: readonly OffsetToCommit[]): Promise<void> {
     this.#assertOpen()

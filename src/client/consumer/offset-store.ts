@@ -1,4 +1,4 @@
-import { ErrorCode, needsMetadata } from '../../base/error-code.ts'
+import { ErrorCode, errorName, needsMetadata } from '../../base/error-code.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Coordinators } from '../cluster/coordinators.ts'
 import { type Committer, commitOffsets, fetchOffsets, type OffsetToCommit } from '../cluster/group-offsets.ts'
@@ -42,6 +42,8 @@ interface Commit {
 export class OffsetStore {
   readonly #options: OffsetStoreOptions
   #begun = 0
+  /** Commits that were asked for with `commit` and are not made yet. */
+  readonly #asked = new Set<Promise<void>>()
   #lastRequest: Promise<unknown> = Promise.resolve()
 
   constructor(options: OffsetStoreOptions) {
@@ -50,7 +52,16 @@ export class OffsetStore {
 
   /** Tried until it succeeds or time is over. Rejects with the first failure; with `NOT_ASSIGNED` for what is lost. */
   commit(offsets: readonly PendingOffset[], timeoutMs: number): Promise<void> {
-    return this.#retry({ order: ++this.#begun, left: offsets, isOptional: false }, timeoutMs)
+    const asked = this.#retry({ order: ++this.#begun, left: offsets, isOptional: false }, timeoutMs)
+    this.#asked.add(asked)
+    const done = () => this.#asked.delete(asked)
+    asked.then(done, done)
+    return asked
+  }
+
+  /** Resolves when what was asked for until now with `commit` has succeeded or failed. */
+  async whenCommitted(): Promise<void> {
+    await Promise.allSettled(this.#asked)
   }
 
   /** The same, but for what is lost meanwhile, which is left out. */
@@ -142,6 +153,13 @@ export class OffsetStore {
     if (errorCode !== ErrorCode.rebalanceInProgress) throw error
     throw new MillraceError(error.code, error.message, { cause: error, errorCode, retriable: true })
   }
+}
+
+/** Whoever commits in the middle of a rebalance has to ask again: nobody knows yet whose the partition will be. */
+export function notOursYet({ topic, partition }: TopicPartition): MillraceError {
+  const text = `${topic}-${partition} is given up while its group rebalances: commit again when that is over`
+  const errorCode = ErrorCode.rebalanceInProgress
+  return new MillraceError(errorName(errorCode), text, { errorCode, retriable: true })
 }
 
 export function notOurs({ topic, partition }: TopicPartition): MillraceError {

@@ -62,6 +62,8 @@ export class GroupShare {
     await within(cluster.io.clock, maxPollIntervalMs, handOut.whenIdle(given), late).catch(() => undefined)
     await commits.commitBeforeGivingUp(given, lastCommitMs)
     await this.#call('revoked', listener.revoked, partitions)
+    // Also when the listener did not wait for them.
+    await commits.whenCommitted(lastCommitMs)
     this.#remove(given)
   }
 

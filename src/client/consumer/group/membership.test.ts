@@ -244,6 +244,79 @@ test('a commit of a cooperative member in the middle of a rebalance is made when
   assert.equal(world.group.offsets.get('orders-0')?.offset, 5)
 })
 
+test('a commit while an eager group settles whose the partition is says that it can be tried again', async () => {
+  const world = await GroupWorld.make(2)
+  const one = world.join({ heartbeatIntervalMs: 500, autoCommit: false })
+  await world.advance(3000)
+  world.cluster.mischief = ({ api }) => (api === 'SyncGroup' ? { type: 'after', ms: 3000 } : undefined)
+  const two = world.join({ heartbeatIntervalMs: 500 })
+  while (owned(one).length > 0) await world.advance(10)
+  const commit = (partition: number) => one.consumer.commit([{ topic: 'orders', partition, offset: 5 }])
+  for (const partition of [0, 1]) {
+    await assert.rejects(world.finish(commit(partition)), {
+      code: 'REBALANCE_IN_PROGRESS',
+      errorCode: ErrorCode.rebalanceInProgress,
+      retriable: true,
+    })
+  }
+  assert.equal(world.cluster.asked('OffsetCommit').length, 0)
+  while (owned(one).length === 0 || owned(two).length === 0) await world.advance(10)
+  const [mine, others] = [owned(one)[0], owned(two)[0]]
+  await world.finish(commit(mine))
+  assert.equal(world.group.offsets.get(`orders-${mine}`)?.offset, 5)
+  await assert.rejects(world.finish(commit(others)), { code: 'NOT_ASSIGNED', retriable: false })
+})
+
+test('whoever was put out of the group is told that the partition is lost, not that it may come back', async () => {
+  const world = await GroupWorld.make(1)
+  const told: unknown[] = []
+  const commit = async () => {
+    const committing = one.consumer.commit([{ topic: 'orders', partition: 0, offset: 5 }])
+    await committing.catch(error => told.push(error.code))
+  }
+  const one = world.join({ heartbeatIntervalMs: 500 }, { listener: { lost: commit } })
+  await world.advance(3000)
+  world.group.members.clear()
+  await world.advance(3000)
+  assert.deepEqual([told, one.events], [['NOT_ASSIGNED'], ['assigned 0', 'lost 0', 'assigned 0']])
+})
+
+for (const autoCommit of [true, false]) {
+  test(`what was asked to be committed is committed before its partition is given up (autoCommit ${autoCommit})`, async () => {
+    const world = await GroupWorld.make(1)
+    const one = world.join({ heartbeatIntervalMs: 500, autoCommit })
+    await world.advance(3000)
+    let isLoading = true
+    const partitions = [{ partitionIndex: 0, errorCode: ErrorCode.coordinatorLoadInProgress }]
+    const body = { topics: [{ topicId: 'AAAAAAAAAAAAAAAAAAAAAQ', partitions }] }
+    world.cluster.mischief = ({ api }) => (isLoading && api === 'OffsetCommit' ? { type: 'answer', body } : undefined)
+    const commit = one.consumer.commit([{ topic: 'orders', partition: 0, offset: 5 }])
+    world.group.rebalance()
+    await world.advance(3000)
+    assert.deepEqual(owned(one), [0])
+    isLoading = false
+    await world.finish(commit)
+    assert.equal(world.group.offsets.get('orders-0')?.offset, 5)
+    await world.advance(3000)
+    assert.deepEqual(one.events, ['assigned 0', 'revoked 0', 'assigned 0'])
+  })
+}
+
+test('what a listener asks to be committed, without waiting for it, is committed before the partitions are gone', async () => {
+  const world = await GroupWorld.make(1)
+  let commit: Promise<void> | undefined
+  const revoked = () => {
+    commit ??= one.consumer.commit([{ topic: 'orders', partition: 0, offset: 5 }])
+  }
+  const one = world.join({ heartbeatIntervalMs: 500, autoCommit: false }, { listener: { revoked } })
+  await world.advance(3000)
+  world.cluster.mischief = first('OffsetCommit', { type: 'after', ms: 1000 })
+  world.group.rebalance()
+  await world.advance(5000)
+  await commit
+  assert.equal(world.group.offsets.get('orders-0')?.offset, 5)
+})
+
 test('a commit is not made any more when its partition was lost meanwhile, although it has come back', async () => {
   const world = await GroupWorld.make(1)
   const one = world.join({ heartbeatIntervalMs: 1000, autoCommit: false })

@@ -69,6 +69,8 @@ export class Membership {
   #generationId = -1
   /** Between the join and the assignment the coordinator counts us as present, and heartbeats would only be in the way. */
   #isJoining = false
+  /** From giving up what another may get until the new assignment is known. */
+  #isUnsettled = false
   #needsJoin = true
   #joinReason = 'the consumer starts'
   /** Left because the application did not come back; joins again when it does. */
@@ -102,6 +104,11 @@ export class Membership {
 
   get isMember(): boolean {
     return this.#generationId >= 0
+  }
+
+  /** Partitions that are not owned may be in a moment. Nobody waits for a member that has left. */
+  get isRebalancing(): boolean {
+    return !this.#closing.isClosed && !this.#isOut && (this.#needsJoin || this.#isUnsettled)
   }
 
   /** The application has come back for more. */
@@ -161,21 +168,24 @@ export class Membership {
   }
 
   async #joinAndSync(): Promise<void> {
-    await this.#giveUpBeforeJoin()
-    if (this.#closing.isClosed) return
-    // What was heard until now, this join will settle.
-    this.#needsJoin = false
-    this.#joinedTopics = this.#hooks.topics()
-    this.#isJoining = true
+    this.#isUnsettled = true
     try {
+      await this.#giveUpBeforeJoin()
+      if (this.#closing.isClosed) return
+      // What was heard until now, this join will settle.
+      this.#needsJoin = false
+      this.#joinedTopics = this.#hooks.topics()
+      this.#isJoining = true
       const joined = await this.#join()
       if (joined === undefined) return
       const assigned = await this.#sync(joined)
       this.#isJoining = false
+      this.#isUnsettled = false
       this.#armHeartbeat()
       await this.#take(assigned)
     } finally {
       this.#isJoining = false
+      this.#isUnsettled = false
     }
   }
 
