@@ -6,7 +6,7 @@ import { ApiKey } from '../../src/protocol/apis.ts'
 import { startBroker } from '../../src/testing/start-broker.ts'
 import type { TestBroker } from '../../src/testing/test-broker.ts'
 import { freePorts } from '../compatibility/free-port.ts'
-import { type Ended, endOf, millrace as runMillrace, startMillrace } from './run-millrace.ts'
+import { consumed, type Ended, endOf, millrace as runMillrace, startMillrace } from './run-millrace.ts'
 
 let broker: TestBroker
 before(async () => {
@@ -22,14 +22,7 @@ async function millrace(
   return await runMillrace(args, { input, bootstrap })
 }
 
-async function recordsOf(topic: string, ...flags: string[]): Promise<Record<string, unknown>[]> {
-  const { code, stdout } = await millrace(['consume', topic, '--from-beginning', '--exit', '--json', ...flags])
-  assert.equal(code, 0)
-  return stdout
-    .split('\n')
-    .filter(line => line !== '')
-    .map(line => JSON.parse(line))
-}
+const recordsOf = (topic: string, ...flags: string[]) => consumed(topic, { bootstrap: broker.bootstrapServers, flags })
 
 async function payloadsOf(topic: string): Promise<unknown[]> {
   return (await recordsOf(topic)).map(({ key, payload }) => (key === null ? payload : `${key}=${payload}`))

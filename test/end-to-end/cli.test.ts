@@ -11,7 +11,7 @@ import { createClient } from '../../src/client/index.ts'
 import { startBroker } from '../../src/testing/start-broker.ts'
 import type { TestBroker } from '../../src/testing/test-broker.ts'
 import { freePorts } from '../compatibility/free-port.ts'
-import { type Ended, millrace as runMillrace, startMillrace } from './run-millrace.ts'
+import { consumed, type Ended, millrace as runMillrace, startMillrace } from './run-millrace.ts'
 
 let broker: TestBroker
 before(async () => {
@@ -37,14 +37,7 @@ async function json<T>(...args: string[]): Promise<T> {
   return JSON.parse(stdout)
 }
 
-async function recordsOf(topic: string, ...flags: string[]): Promise<Record<string, unknown>[]> {
-  const { code, stdout } = await millrace(['consume', topic, '--from-beginning', '--exit', '--json', ...flags])
-  assert.equal(code, 0)
-  return stdout
-    .split('\n')
-    .filter(line => line !== '')
-    .map(line => JSON.parse(line))
-}
+const recordsOf = (topic: string, ...flags: string[]) => consumed(topic, { bootstrap: broker.bootstrapServers, flags })
 
 test('topics are created, listed, described, altered and deleted', async () => {
   const created = await millrace(['topic', 'create', 'life', '--partitions', '2', '--config', 'retention.ms=5000'])

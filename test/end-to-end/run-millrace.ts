@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
@@ -34,4 +35,18 @@ export async function millrace(
   child.stdin.on('error', () => {})
   child.stdin.end(input)
   return await endOf(child)
+}
+
+/** Every record of a topic, as `consume --json` prints it. */
+export async function consumed(
+  topic: string,
+  { bootstrap, flags = [] }: { readonly bootstrap: string; readonly flags?: readonly string[] },
+): Promise<Record<string, unknown>[]> {
+  const args = ['consume', topic, '--from-beginning', '--exit', '--json', ...flags]
+  const { code, stdout, stderr } = await millrace(args, { bootstrap })
+  assert.equal(code, 0, stderr)
+  return stdout
+    .split('\n')
+    .filter(line => line !== '')
+    .map(line => JSON.parse(line))
 }
