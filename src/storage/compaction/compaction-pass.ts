@@ -17,6 +17,7 @@ import {
 } from '../../records/compaction/offset-map.ts'
 import type { OffsetMapMemory } from '../../records/compaction/offset-map-memory.ts'
 import { noTransactions, type TransactionState, withAborted } from '../../records/compaction/transaction-state.ts'
+import type { LogFlusher } from '../log-flusher.ts'
 import type { LogReader } from '../log-reader.ts'
 import type { LogState } from '../log-state.ts'
 import type { Segment } from '../segment.ts'
@@ -41,6 +42,13 @@ export interface CompactionTools {
   readonly maxUncompressedBytes: number
   /** What a segment may hold: positions in its index are not larger. */
   readonly maxSegmentBytes: number
+}
+
+/** The log of a pass, and what works on it. */
+export interface CompactedLogParts {
+  readonly state: LogState
+  readonly reader: LogReader
+  readonly flusher: LogFlusher
 }
 
 /** What a pass is to do. */
@@ -98,6 +106,7 @@ const spareBytes = 16 * 1024 * 1024
 export class CompactionPass {
   readonly #state: LogState
   readonly #reader: LogReader
+  readonly #flusher: LogFlusher
   readonly #tools: CompactionTools
   readonly #range: CompactionRange
   readonly #chunks: ChunkReader
@@ -117,9 +126,11 @@ export class CompactionPass {
     keylessRecords: 0,
   }
 
-  constructor(state: LogState, reader: LogReader, tools: CompactionTools, range: CompactionRange) {
+  constructor(log: CompactedLogParts, tools: CompactionTools, range: CompactionRange) {
+    const { state, reader, flusher } = log
     this.#state = state
     this.#reader = reader
+    this.#flusher = flusher
     this.#tools = tools
     this.#range = range
     this.#chunks = new ChunkReader(state)
@@ -212,6 +223,8 @@ export class CompactionPass {
   async #filter(): Promise<Interruption | undefined> {
     this.#transactions = noTransactions()
     const activeProducers = this.#activeProducers()
+    // What the pass takes away because of a later batch or marker is gone for good: no power cut may take that.
+    await this.#flusher.flush()
     const legacyHorizonMs = this.#legacyHorizonMs()
     const { wallMs } = this.#state.context.clock.now()
     const how = { activeProducers, legacyHorizonMs, wallMs, setsNoHorizons: false }

@@ -139,7 +139,7 @@ export class LogCompaction implements RunningCompaction {
     const groupsOf = (segments: readonly Segment[]) => this.#groupsOf(segments, firstUncleanableOffset)
     const largestGroupBytes = this.#largestGroupBytes(firstUncleanableOffset)
     const range = { firstDirtyOffset, firstUncleanableOffset, groupsOf, largestGroupBytes }
-    return new CompactionPass(state, this.#reader, tools, range)
+    return new CompactionPass({ state, reader: this.#reader, flusher: this.#flusher }, tools, range)
   }
 
   /**
