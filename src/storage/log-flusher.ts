@@ -250,7 +250,11 @@ export class LogFlusher {
     }
     await write(segment.pathOf('index'), indexes.offsets.encode())
     await write(segment.pathOf('timeindex'), indexes.times.encode())
-    if (segment.hasTransactionIndex) await write(segment.pathOf('txnindex'), encodeTransactionIndex(indexes.aborted))
+    const { disk } = this.#state.context
+    const path = segment.pathOf('txnindex')
+    if (segment.hasTransactionIndex) await write(path, encodeTransactionIndex(indexes.aborted))
+    // Of an abort that has been cut off since: what lies there now would be hidden, and compacted away.
+    else if (disk.status(path) !== undefined) await disk.remove(path)
   }
 
   /** What the last clean shutdown has left at the end of the log is not of its end any more. */

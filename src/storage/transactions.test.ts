@@ -185,3 +185,35 @@ test('a duplicate is answered with the first offsets, in flight and after a rest
     })
     assert.deepEqual(answer, { type: 'duplicate', baseOffset: 1, lastOffset: 3, logAppendTimeMs: 779 })
   }))
+
+for (const ending of ['clean', 'kill'] as const) {
+  test(`a transaction that was aborted and is committed after a cut is not hidden by the index of before, after ${ending}`, () =>
+    onHost({ config: { ...config, segmentBytes: 100_000 } }, async host => {
+      let log = await host.openLog()
+      append(log, { producerId: 1, producerEpoch: 0, baseSequence: 0, isTransactional: true })
+      endTransaction(log, 1, false)
+      await written(host, log)
+      log.moveHighWatermark(1)
+      log = await host.reopen()
+      await log.truncate({ endOffset: 1 })
+      endTransaction(log, 1, true)
+      append(log)
+      await written(host, log)
+      if (ending === 'clean') log = await host.reopen()
+      else {
+        log.moveHighWatermark(3)
+        log.roll()
+        append(log)
+        await written(host, log)
+        await log.compaction.need(0)
+        for (const directory of host.directories.directories) await directory.saveCheckpoints()
+        host.node.crash('kill')
+        await host.open()
+        log = host.log()
+      }
+      log.moveHighWatermark(log.logEndOffset)
+      const read = await log.read({ offset: 0, maxBytes: 1000, minOneBatch: true, isolation: 'lastStableOffset' })
+      assert.ok(read.type === 'read' && read.byteLength > 0)
+      assert.deepEqual(read.abortedTransactions, [])
+    }))
+}
