@@ -7,6 +7,7 @@ import { consoleLogSink } from '../../io/node/console-log-sink.ts'
 import { nodeIo } from '../../io/node/node-io.ts'
 import { claimDirectory } from '../../storage/directory-claim.ts'
 import { createStorage } from '../../storage/storage.ts'
+import type { StorageContext } from '../../storage/storage-context.ts'
 import { addConfigFlags, type ConfigFlags, load } from '../load.ts'
 import { Needed, type Parse, valued } from '../option-values.ts'
 import { CommandFailure, ExitCode, print } from '../output.ts'
@@ -26,7 +27,13 @@ Examples:
 export function addFormat(program: Command): void {
   const command = program.command('format').description('Make log directories those of a new cluster.')
   addConfigFlags(command)
-    .addOption(valued('--cluster-id <id>', 'the cluster to belong to; a new id if not given', uuid))
+    .addOption(
+      valued(
+        '--cluster-id <id>',
+        'the cluster to belong to; without it that of the directories that are formatted, or a new one',
+        uuid,
+      ),
+    )
     .option('--standalone', 'this node is the only voter of its metadata quorum')
     .option('--ignore-formatted', 'leave directories alone that are formatted already')
     .option('--json', 'print JSON')
@@ -55,25 +62,9 @@ async function run(flags: FormatFlags): Promise<void> {
       ExitCode.usage,
     )
   }
-  const clusterId = flags.clusterId ?? randomUuid(io.random)
-  const directories: string[] = []
-  const formatted: string[] = []
-  for (const path of new Set([...config.logDirs, config.metadataLogDir])) {
-    const claim = await claimDirectory(context, path)
-    if (claim.type === 'unformatted') directories.push(path)
-    else if (claim.type === 'claimed') {
-      claim.lock.release()
-      if (!flags.ignoreFormatted) {
-        throw new CommandFailure(
-          `${path} is formatted already, for cluster ${claim.properties.clusterId}: say --ignore-formatted to leave it as it is`,
-        )
-      }
-      formatted.push(path)
-    } else if (claim.type === 'inUse') throw new CommandFailure(`${path} is in use by a broker: stop it first`)
-    else if (claim.type === 'damaged')
-      throw new CommandFailure(`${path}/meta.properties cannot be used: ${claim.reason}`)
-    else throw new CommandFailure(directoryProblem(path, claim.error))
-  }
+  const paths = [...new Set([...config.logDirs, config.metadataLogDir])]
+  const { directories, formatted } = await look(context, paths)
+  const clusterId = clusterOf(formatted, flags) ?? randomUuid(io.random)
   try {
     await format(io, context, { config, clusterId, directories, isStandalone: flags.standalone ?? false })
   } catch (error) {
@@ -81,11 +72,60 @@ async function run(flags: FormatFlags): Promise<void> {
     const path = directories.find(one => error.path === one || error.path.startsWith(`${one}/`)) ?? error.path
     throw new CommandFailure(directoryProblem(path, error))
   }
-  const result = { clusterId, formatted: directories, alreadyFormatted: formatted }
+  const result = { clusterId, formatted: directories, alreadyFormatted: formatted.map(({ path }) => path) }
   print(result, flags.json, () =>
     [
       ...directories.map(path => `${path}: formatted for cluster ${clusterId}`),
-      ...formatted.map(path => `${path}: formatted already, left alone`),
+      ...formatted.map(({ path }) => `${path}: formatted already for cluster ${clusterId}, left alone`),
     ].join('\n'),
   )
+}
+
+interface Formatted {
+  readonly path: string
+  readonly clusterId: string
+}
+
+/** Which directories are to be formatted, and which are already. Rejects where one can be neither. */
+async function look(
+  context: StorageContext,
+  paths: readonly string[],
+): Promise<{ directories: string[]; formatted: Formatted[] }> {
+  const directories: string[] = []
+  const formatted: Formatted[] = []
+  for (const path of paths) {
+    const claim = await claimDirectory(context, path)
+    if (claim.type === 'unformatted') directories.push(path)
+    else if (claim.type === 'claimed') {
+      claim.lock.release()
+      formatted.push({ path, clusterId: claim.properties.clusterId })
+    } else if (claim.type === 'inUse') throw new CommandFailure(`${path} is in use by a broker: stop it first`)
+    else if (claim.type === 'damaged')
+      throw new CommandFailure(`${path}/meta.properties cannot be used: ${claim.reason}`)
+    else throw new CommandFailure(directoryProblem(path, claim.error))
+  }
+  return { directories, formatted }
+}
+
+/** The directories of a node are of one cluster: a new one joins those that are formatted. Undefined where none is. */
+function clusterOf(formatted: readonly Formatted[], flags: FormatFlags): string | undefined {
+  const [first] = formatted
+  if (first === undefined) return flags.clusterId
+  if (!flags.ignoreFormatted) {
+    throw new CommandFailure(
+      `${first.path} is formatted already, for cluster ${first.clusterId}: say --ignore-formatted to leave it as it is`,
+    )
+  }
+  const other = formatted.find(one => one.clusterId !== first.clusterId)
+  if (other !== undefined) {
+    throw new CommandFailure(
+      `${other.path} is of cluster ${other.clusterId}, ${first.path} of ${first.clusterId}: log.dirs mixes two clusters`,
+    )
+  }
+  if (flags.clusterId !== undefined && flags.clusterId !== first.clusterId) {
+    throw new CommandFailure(
+      `--cluster-id ${flags.clusterId} is not that of ${first.path}, which is formatted for cluster ${first.clusterId}: leave the option out`,
+    )
+  }
+  return first.clusterId
 }
