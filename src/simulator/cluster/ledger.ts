@@ -12,8 +12,6 @@ interface Holding {
   logEndOffset: number
   /** Below it everything was synced: nothing takes it. */
   flushedOffset: number
-  highWatermark: number
-  logStartOffset: number
   /** The power was cut, and the partition has not been seen since. */
   wasPowerCut: boolean
 }
@@ -36,18 +34,11 @@ export class Ledger {
 
   /** Looked at while the broker runs, last at the moment when its process ends. */
   observe(broker: Broker): void {
-    for (const partition of broker.partitions.all()) {
-      const { log } = partition
-      const key = keyOf(partition.topicId, partition.index)
-      this.#holdings.set(key, {
-        topic: partition.topic,
-        topicId: partition.topicId,
-        partition: partition.index,
-        logEndOffset: log.logEndOffset,
-        flushedOffset: log.flushedOffset,
-        highWatermark: log.highWatermark,
-        logStartOffset: log.logStartOffset,
-        wasPowerCut: false,
+    // A broker that stops itself serves no partition any more, and its logs are there still.
+    for (const log of broker.logs.logs) {
+      const { topic, topicId, partition, logEndOffset, flushedOffset } = log
+      this.#holdings.set(keyOf(topicId, partition), {
+        ...{ topic, topicId, partition, logEndOffset, flushedOffset, wasPowerCut: false },
       })
     }
   }

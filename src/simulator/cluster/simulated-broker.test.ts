@@ -85,6 +85,19 @@ test('a directory that is given up while its disk is well is told (I49)', async 
   assert.match(told[0] ?? '', /^I49 the broker has stopped itself/)
 })
 
+test('what a broker had that has stopped itself has to be there when it is started again (I51)', async () => {
+  const told = await onBroker(async ({ broker, send }) => {
+    assert.equal(await send(), ErrorCode.none)
+    broker.expectsFailure = true
+    broker.broker!.logs.directories[0]!.fail(new DiskError('io', 'read', directory))
+    assert.equal(broker.state, 'down')
+    broker.node.start().disk.writeSmallFile(`${directory}/topic-0/00000000000000000000.log`, Buffer.alloc(0))
+    broker.node.crash('kill')
+    assert.equal(await broker.start(), true)
+  })
+  assert.deepEqual(told, ['I51 topic-0 ended at 1 and ends at 0 after a kill'])
+})
+
 for (const [what, isFull] of [
   ['is excused when it began while the disk was full', true],
   ['is told (I51) when its disk was well', false],
