@@ -320,7 +320,8 @@ export class Checker {
   truncates(broker: SimBroker, endOffset: number): void {
     const { log, replication } = broker
     const heldTo = () => this.ledger.firstMissing(log, replication?.leaderEpoch) ?? Number.POSITIVE_INFINITY
-    const before = heldTo()
+    // Below its start it held nothing.
+    const before = endOffset > log.logStartOffset ? heldTo() : 0
     log.truncate(endOffset)
     const after = heldTo()
     if (after < Math.min(before, endOffset) && !this.#isAbandoned(broker))
