@@ -11,7 +11,7 @@ import type { OpenRequest } from './open-requests.ts'
 import type { Replica } from './replica.ts'
 import { fetchRequest, fetchSnapshotRequest, metadataPartition, metadataTopic } from './requests.ts'
 import type { Follower, SnapshotFetch, Unattached } from './roles.ts'
-import { restartFetchTimeout, startSnapshotFetch } from './snapshot-fetch.ts'
+import { giveUpSnapshot, restartFetchTimeout, startSnapshotFetch } from './snapshot-fetch.ts'
 
 /** Nobody leads that we know of: ask around, and after the election timeout look for votes. */
 export function pollUnattached(replica: Replica, role: Unattached, now: Now): void {
@@ -35,6 +35,8 @@ export function pollFollower(replica: Replica, role: Follower, now: Now): void {
   assert(leaderId !== undefined, 'a follower knows its leader')
   const leader: Destination = { type: 'node', id: leaderId, endpoints }
   pollMembership(replica, role, leader, now)
+  // An observer whose leader is silent looks for another.
+  if (isOverdue && !role.snapshot?.isWriting) giveUpSnapshot(replica, role)
   if (role.snapshot !== undefined) {
     fetchSnapshotFrom(replica, role.snapshot, leader, now)
     return

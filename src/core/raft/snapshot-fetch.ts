@@ -29,7 +29,11 @@ export function startSnapshotFetch(replica: Replica, role: Follower, id: Snapsho
 
 export function handleFetchSnapshotResponse(replica: Replica, response: FetchSnapshotResponse, now: Now): boolean {
   const partition = partitionOf(response)
-  if (response.errorCode !== ErrorCode.none || partition === undefined) return false
+  if (response.errorCode !== ErrorCode.none || partition === undefined) {
+    // Kafka 4.4 answers so whatever is wrong with the request, also when it has the snapshot no more.
+    if (replica.role.type === 'follower') giveUpSnapshot(replica, replica.role)
+    return false
+  }
   const { currentLeader, errorCode } = partition
   const endpoints = endpointsFrom(replica, response.nodeEndpoints, currentLeader.leaderId)
   const isGone = errorCode === ErrorCode.snapshotNotFound || errorCode === ErrorCode.positionOutOfRange
@@ -38,7 +42,7 @@ export function handleFetchSnapshotResponse(replica: Replica, response: FetchSna
   if (use !== 'use' || role.type !== 'follower' || role.snapshot === undefined) return use !== 'retry'
   role.fetchDeadlineMs = now.monotonicMs + replica.config.fetchTimeoutMs
   if (isGone || !isNextPiece(role.snapshot, partition)) {
-    abandon(replica, role)
+    giveUpSnapshot(replica, role)
     return false
   }
   takePiece(replica, role.snapshot, partition)
@@ -102,8 +106,9 @@ export function restartFetchTimeout(replica: Replica, now: Now): void {
   role.fetchDeadlineMs = now.monotonicMs + replica.config.fetchTimeoutMs
 }
 
-function abandon(replica: Replica, role: Follower): void {
-  assert(role.snapshot !== undefined, 'a snapshot is being fetched')
+/** The leader is asked for its log again, and says what snapshot there is now. */
+export function giveUpSnapshot(replica: Replica, role: Follower): void {
+  if (role.snapshot === undefined) return
   replica.outbox.push({ type: 'discardSnapshot', snapshotId: role.snapshot.id })
   role.snapshot = undefined
 }

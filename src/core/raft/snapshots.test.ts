@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { ErrorCode } from '../../base/error-code.ts'
 import type { QuorumEffect } from './events.ts'
 import { responseText } from './simulation/effect-text.ts'
-import { answer, followingNode, leadingNode } from './simulation/lone-node.ts'
+import { answer, followingNode, leadingNode, loneNode } from './simulation/lone-node.ts'
 import { fetchAnswer, fetchSnapshotAnswer } from './simulation/peer-answers.ts'
 import { beginFrom, fetchFrom, fetchSnapshotFrom } from './simulation/peer-requests.ts'
 import { type Player, Scene, voterOfScene } from './simulation/scene.ts'
@@ -92,6 +92,27 @@ test('a snapshot that the leader no longer has is given up for whatever it has n
     answer(node, 2, fetchAnswer({ epoch: 3, leaderId: 2, snapshot: [40, 3] }))
     assert.ok(lastOf(node, 'send')?.api === 'fetchSnapshot')
   }
+})
+
+test('a snapshot is given up too when the leader says no more than that something is wrong, as Kafka 4.4 does', () => {
+  const node = fetchingNode()
+  const response = { throttleTimeMs: 0, errorCode: ErrorCode.unknownServerError, topics: [], nodeEndpoints: [] }
+  answer(node, 2, { api: 'fetchSnapshot', response })
+  assert.notEqual(lastOf(node, 'discardSnapshot'), undefined)
+  node.scene.advance(20)
+  assert.ok(lastOf(node, 'send')?.api === 'fetch')
+})
+
+test('an observer whose leader falls silent in the middle of a snapshot asks others', () => {
+  const bootstrapServers = [{ host: 'node-3', port: 9093 }]
+  const config = { isController: false, bootstrapServers }
+  const node = loneNode({ quorumState: { leaderId: 2 } }, { voters: 3, config })
+  answer(node, 2, fetchAnswer({ epoch: 3, leaderId: 2, snapshot: [30, 2] }))
+  answer(node, 2, piece(0, '0123456789'))
+  const from = node.effects.length
+  node.scene.advance(5000)
+  const sent = node.effects.slice(from).filter(effect => effect.type === 'send')
+  assert.ok(sent.some(({ api, to }) => api === 'fetch' && to.type === 'bootstrap'))
 })
 
 test('another leader ends the fetch, and a piece of the old one that comes late is nothing', () => {
