@@ -17,7 +17,10 @@ const maxPipelinedProduces = 8
 /** Requests of one connection that are worked on in one turn; the rest waits for the next, so that others have theirs. */
 const maxRequestsPerTurn = 16
 
-/** No further request of a connection is worked on while more than this of its answers waits for the client to read. */
+/**
+ * No further request of a connection is worked on while more than this of its answers waits for the client to read, and none at
+ * all while the memory budget is used up.
+ */
 const maxUnsentBytes = 256 * 1024
 
 /** What a frame that is arriving, or requests behind one that waits, may take while others wait for memory. */
@@ -209,7 +212,7 @@ export class ClientConnection implements Receiver, RequestOwner {
   }
 
   #admits(bytes: Buffer): boolean {
-    if (this.#waitsForTurn || this.#connection.unsentBytes > maxUnsentBytes) return false
+    if (this.#waitsForTurn || this.#connection.unsentBytes > this.#maxUnsentBytes) return false
     if (this.#takenThisTurn === maxRequestsPerTurn) {
       this.#waitsForTurn = true
       this.#host.clock.nextTurn(() => this.#nextTurn())
@@ -219,6 +222,12 @@ export class ClientConnection implements Receiver, RequestOwner {
     if (waiting === 0) return true
     const isProduce = bytes.length >= 2 && bytes.readInt16BE(0) === ApiKey.produce
     return isProduce && waiting < maxPipelinedProduces && this.#unanswered[waiting - 1].header.apiKey === ApiKey.produce
+  }
+
+  /** While memory is short a client reads what it was answered before it asks for more. What was sent resumes it then. */
+  get #maxUnsentBytes(): number {
+    const { usedBytes, capacityBytes } = this.#host.budget
+    return usedBytes < capacityBytes ? maxUnsentBytes : 0
   }
 
   #nextTurn(): void {
