@@ -3,6 +3,7 @@ import { DiskError, expectDiskError } from '../io/disk.ts'
 import { type LogDirectory, minFreeBytes } from './log-directory.ts'
 
 const reserveFileName = 'millrace-reserve'
+const probeFileName = 'millrace-probe'
 /** What a batch needs besides its own bytes: blocks are whole, and the small files beside the log are written anew. */
 const margin = 64 * 1024
 
@@ -37,20 +38,20 @@ export class MetadataRoom {
 
   /** A disk that has filled up is noticed here if not before, and the directory is full then. */
   hasRoomFor(bytes: number): boolean {
-    const free = this.#freeBytes()
-    if (this.isGiven) return free >= bytes + margin
-    if (free < bytes + minFreeBytes) this.#directory.writeFailed(new DiskError('noSpace', 'append', this.#path))
+    if (this.isGiven) return this.#fits(bytes + margin)
+    if (!this.isFull && !this.#fits(bytes + minFreeBytes))
+      this.#directory.writeFailed(new DiskError('noSpace', 'append', this.#path))
     return this.#directory.isWritable
   }
 
   /** What every start writes fits, be it into what was set aside. */
   get hasRoomToStart(): boolean {
-    return this.#freeBytes() >= margin
+    return this.#fits(margin)
   }
 
   /** Before what is needed to run at all is written. */
   giveIfFull(): void {
-    if (this.#freeBytes() >= minFreeBytes || !this.#isThere()) return
+    if (this.#fits(minFreeBytes) || !this.#isThere()) return
     this.#directory.writeFailed(new DiskError('noSpace', 'append', this.#path))
     this.give()
   }
@@ -61,7 +62,7 @@ export class MetadataRoom {
     this.#isGiven = true
     this.#isSetAside = false
     this.#directory.heldBackBytes = this.#reserveBytes
-    this.#tryTo(() => this.#empty())
+    this.#tryTo(() => this.#empty(this.#path))
   }
 
   /** Sets room aside where there is enough; from time to time. */
@@ -79,8 +80,8 @@ export class MetadataRoom {
     return true
   }
 
-  #empty(): boolean {
-    const file = this.#disk.open(this.#path, 'append')
+  #empty(path: string): boolean {
+    const file = this.#disk.open(path, 'append')
     try {
       file.truncate(0)
       return true
@@ -91,6 +92,18 @@ export class MetadataRoom {
 
   #isThere(): boolean {
     return this.#tryTo(() => this.#disk.status(this.#path)?.sizeBytes === this.#reserveBytes)
+  }
+
+  /** What a file system says is free need not be what this user may write, be it more or less. In doubt it is written. */
+  #fits(bytes: number): boolean {
+    if (this.#freeBytes() >= bytes) return true
+    const path = `${this.#directory.path}/${probeFileName}`
+    const fits = this.#tryTo(() => {
+      this.#disk.writeSmallFile(path, Buffer.alloc(bytes, 'probe\n'))
+      return true
+    })
+    this.#tryTo(() => this.#empty(path))
+    return fits
   }
 
   /** A disk that does not say is not taken for full. */
