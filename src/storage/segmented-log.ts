@@ -87,8 +87,9 @@ export class SegmentedLog implements PartitionLog<FileRange> {
   }
 
   get lastStableOffset(): number {
-    const { highWatermark, producers } = this.#state
-    return Math.min(highWatermark, producers.firstUnstableOffset(highWatermark))
+    const { highWatermark, logStartOffset, producers } = this.#state
+    // The beginning of an open transaction may have been deleted.
+    return Math.min(highWatermark, Math.max(logStartOffset, producers.firstUnstableOffset(highWatermark)))
   }
 
   get latestEpoch(): number {

@@ -155,6 +155,23 @@ async function batchesIn(read: { parts: readonly unknown[]; byteLength: number }
   return count
 }
 
+test('the last stable offset is not below the log start when the beginning of an open transaction is deleted', () =>
+  onHost({ config }, async host => {
+    const log = await host.openLog()
+    append(log, { producerId: 1, producerEpoch: 0, baseSequence: 0, isTransactional: true })
+    for (let index = 0; index < 4; index++) append(log)
+    await written(host, log)
+    log.moveHighWatermark(5)
+    assert.equal(log.lastStableOffset, 0)
+    await log.moveLogStart(3)
+    assert.equal(log.lastStableOffset, 3)
+    assert.deepEqual(await readAll(log, 'lastStableOffset'), [])
+    endTransaction(log, 1, false)
+    await written(host, log)
+    log.moveHighWatermark(6)
+    assert.equal(log.lastStableOffset, 6)
+  }))
+
 test('a marker of a coordinator that was replaced is refused', () =>
   onHost({ config }, async host => {
     const log = await host.openLog()

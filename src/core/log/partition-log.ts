@@ -206,7 +206,10 @@ export interface PartitionLog<Range> {
   readonly flushedOffset: number
   /** Kept here because reads, the checkpoint and the last stable offset depend on it; moved by replication only. */
   readonly highWatermark: number
-  /** min(high watermark, first offset of a transaction that is open or whose marker is not yet below it). */
+  /**
+   * min(high watermark, first offset of a transaction that is open or whose marker is not yet below it); not below the log
+   * start.
+   */
   readonly lastStableOffset: number
   /** The leader epoch of the last batch, or the last epoch assigned; -1 in an empty log. */
   readonly latestEpoch: number
