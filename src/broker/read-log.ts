@@ -4,7 +4,8 @@ import type { FileRange } from '../io/disk.ts'
 import { batchSizeAt } from '../records/batch.ts'
 
 export type LogBytes =
-  | { readonly type: 'bytes'; readonly bytes: Buffer }
+  /** `isGapToEnd`: see `LogRead`. */
+  | { readonly type: 'bytes'; readonly bytes: Buffer; readonly isGapToEnd: boolean }
   | { readonly type: 'refused'; readonly errorCode: ErrorCode }
 
 /**
@@ -23,7 +24,7 @@ export async function readBatches(
     else pieces.push(await readRange(part))
   }
   const bytes = pieces.length === 1 ? pieces[0] : Buffer.concat(pieces)
-  return { type: 'bytes', bytes: wholeBatches(bytes) }
+  return { type: 'bytes', bytes: wholeBatches(bytes), isGapToEnd: answer.isGapToEnd === true }
 }
 
 async function readRange({ file, position, length }: FileRange): Promise<Buffer> {

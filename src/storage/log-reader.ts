@@ -222,7 +222,7 @@ export class LogReader {
       // The last batches of a segment are missing: compaction has removed them, or they are lost.
       const next = this.#segments.after(segment)
       // The log was cut where offsets are left out, and nothing has been appended since.
-      if (next === undefined && request.offset < segment.baseOffset) return nothing(request)
+      if (next === undefined && request.offset < segment.baseOffset) return { ...nothing(request), isGapToEnd: true }
       if (next === undefined || (await this.#isEndLost(segment, request.offset, next))) {
         return this.#damaged(segment, segment.sizeBytes, request.offset, 'the file ends before this offset')
       }
@@ -338,7 +338,7 @@ function refused(errorCode: ErrorCode): ReadRefusal {
   return { type: 'refused', errorCode }
 }
 
-function nothing({ isolation }: ReadRequest): ReadResult {
+function nothing({ isolation }: ReadRequest): LogRead<FileRange> {
   const aborted = isolation === 'lastStableOffset' ? [] : undefined
   return { type: 'read', parts: [], byteLength: 0, abortedTransactions: aborted }
 }

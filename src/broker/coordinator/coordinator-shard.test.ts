@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ErrorCode } from '../../base/error-code.ts'
+import { BatchBuilder } from '../../records/builder.ts'
 import { findCoordinatorApi, offsetCommitApi, offsetFetchApi } from '../../simulator/wire/requests.ts'
 import { type BrokerHost, onBrokerHost } from '../fixture.test.ts'
 
@@ -80,3 +81,35 @@ describe('a coordinator whose log cannot be read', () => {
       assert.equal(host.linesWith('cannot be read').length, tries)
     }))
 })
+
+test('a coordinator whose log ends where offsets are left out is loaded', () =>
+  onBrokerHost(options, async host => {
+    await host.start()
+    await host.createTopic('topic')
+    await host.ask(findCoordinatorApi, { coordinatorKeys: ['group'] }, 4)
+    await host.world.sleep(1000)
+    assert.equal(await commit(host, 42), ErrorCode.none)
+    const log = [...host.broker.logs.logs].find(one => one.topic === '__consumer_offsets')!
+    // What a follower has that copied a gap from its leader, and gave up all behind it.
+    const endOffset = log.logEndOffset
+    const builder = new BatchBuilder()
+    builder.append(1000, Buffer.from('behind the gap'), null)
+    assert.equal(
+      log.appendAsFollower(
+        Buffer.from(builder.finish({ baseOffset: endOffset + 10, partitionLeaderEpoch: log.latestEpoch })),
+      ),
+      undefined,
+    )
+    while (log.logEndOffset < log.nextOffset) await host.world.sleep(10)
+    await log.truncate({ endOffset: endOffset + 5 })
+    await host.close()
+    await host.start()
+    await host.world.sleep(1000)
+    assert.equal(await committed(host), 42)
+    assert.equal(await commit(host, 43), ErrorCode.none)
+    await host.close()
+    await host.start()
+    await host.world.sleep(1000)
+    assert.equal(await committed(host), 43)
+    await host.close()
+  }))

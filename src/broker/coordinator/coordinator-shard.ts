@@ -152,10 +152,12 @@ export class CoordinatorShard<Command extends CommandBase, Rec, Soft, Reply, Eff
     let offset = log.logStartOffset
     let sliceEndMs = clock.now().monotonicMs + sliceMs
     while (offset < log.nextOffset) {
+      const { nextOffset } = log
       const answer = await readBatches(log, { offset, maxBytes: readBytes, isolation: 'logEndOffset' })
       if (load !== this.#load) return
       if (answer.type === 'refused') throw new Error(`the log answered with error ${answer.errorCode}`)
       const { bytes } = answer
+      if (answer.isGapToEnd && log.nextOffset === nextOffset && log.logEndOffset === nextOffset) break
       for (let at = 0; at < bytes.length; ) {
         const size = batchSizeAt(bytes, at)
         this.#runner.replayBatch(bytes.subarray(at, at + size))

@@ -116,6 +116,8 @@ export interface LogRead<Range> {
   readonly byteLength: number
   /** Ordered by first offset; undefined unless the isolation is `lastStableOffset`. */
   readonly abortedTransactions: readonly AbortedTransaction[] | undefined
+  /** There is nothing, now and until something is appended: from the offset to the log end all offsets are left out. */
+  readonly isGapToEnd?: boolean
 }
 
 /** The offset is outside of [log start offset, log end offset], or the directory has failed. */
