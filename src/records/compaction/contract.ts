@@ -110,7 +110,7 @@ export interface FilterBatchesJob extends ChunkJob {
   readonly keptEndOffset: number
   /** Of `encodeActiveProducers`; shared, so that it is made once a pass. */
   readonly activeProducers: SharedArrayBuffer
-  /** The same for the whole pass. */
+  /** The same for all that goes to one new segment. */
   readonly wallMs: number
   readonly deleteRetentionMs: number
   /** Nothing gets a delete horizon in this pass: a batch that loses nothing stays as large as it is. */

@@ -226,8 +226,7 @@ export class CompactionPass {
     // What the pass takes away because of a later batch or marker is gone for good: no power cut may take that.
     await this.#flusher.flush()
     const legacyHorizonMs = this.#legacyHorizonMs()
-    const { wallMs } = this.#state.context.clock.now()
-    const how = { activeProducers, legacyHorizonMs, wallMs, setsNoHorizons: false }
+    const how = { activeProducers, legacyHorizonMs, setsNoHorizons: false }
     for (const group of this.#range.groupsOf(this.#segmentsBelow(this.#mapEndOffset))) {
       const interruption = await this.#compactGroup(group, how)
       if (interruption !== undefined) return interruption
@@ -286,12 +285,14 @@ export class CompactionPass {
     const reason = this.#whyStopped()
     if (reason !== undefined) return { type: 'stopped', reason }
     const made = new CompactedSegment(this.#state, segments[0].baseOffset, segments[0].createdWallMs)
+    // Not of the whole pass, which may take hours: a reader sees what a tombstone has replaced until the segments that had it go.
+    const { wallMs } = this.#state.context.clock.now()
     let isTaken = false
     try {
       let lastUsed = 0
       for (const [index, segment] of segments.entries()) {
         const before = made.sizeBytes
-        const interruption = await this.#filterSegment(segment, made, how)
+        const interruption = await this.#filterSegment(segment, made, { ...how, wallMs })
         if (interruption === 'tooLarge') return interruption
         if (interruption !== undefined) return this.#unlessGone(segments, interruption)
         if (made.sizeBytes > before) lastUsed = index
@@ -332,7 +333,7 @@ export class CompactionPass {
   async #filterSegment(
     segment: Segment,
     made: CompactedSegment,
-    { activeProducers, legacyHorizonMs, wallMs, setsNoHorizons }: FilterOptions,
+    { activeProducers, legacyHorizonMs, wallMs, setsNoHorizons }: SegmentOptions,
   ): Promise<Interruption | 'tooLarge' | undefined> {
     const { compute, maxUncompressedBytes, ioBufferBytes, maxSegmentBytes } = this.#tools
     const { deleteRetentionMs } = this.#state.config
@@ -498,9 +499,12 @@ export class CompactionPass {
 interface FilterOptions {
   readonly activeProducers: SharedArrayBuffer
   readonly legacyHorizonMs: number
-  /** Of the whole pass: what gets a horizon in it gets the same. */
-  readonly wallMs: number
   readonly setsNoHorizons: boolean
+}
+
+interface SegmentOptions extends FilterOptions {
+  /** When its first batch was looked at: what gets a horizon in it gets the same. */
+  readonly wallMs: number
 }
 
 function bytesOf(segments: readonly Segment[]): number {
