@@ -20,6 +20,7 @@ const rules: BatchRules = {
   maxMessageBytes: 2 ** 31,
   isCompacted: false,
   timestampType: 'CreateTime',
+  maxDecompressedMessageBytes: 2_147_483_639,
   timestampBeforeMaxMs: 2 ** 63,
   timestampAfterMaxMs: 3_600_000,
   compressionType: 'producer',
@@ -74,6 +75,7 @@ function measureUncompressed(recordBytes: number): void {
     baseTimestamp: BigInt(wallMs),
     appendTime: undefined,
     requiresKey: false,
+    maxRecordBytes: Number.POSITIVE_INFINITY,
     timestampBounds: { earliest: 0n, latest: BigInt(2 * wallMs) },
   }
   const validator = new BatchValidator({ maxUncompressedBytes: 2 ** 27, checksCompressed: true })

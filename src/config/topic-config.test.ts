@@ -32,6 +32,7 @@ test('a topic without settings has the defaults of Kafka', () => {
     retentionBytes: -1,
     retentionMs: 604_800_000,
     maxMessageBytes: 1_048_588,
+    maxDecompressedMessageBytes: 2_147_483_639,
     compressionType: 'producer',
     gzipLevel: -1,
     lz4Level: 9,

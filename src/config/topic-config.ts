@@ -47,7 +47,6 @@ export interface TopicConfig {
   readonly log: LogConfig
   readonly minInsyncReplicas: number
   readonly uncleanLeaderElectionEnable: boolean
-  readonly maxDecompressedMessageBytes: number
 }
 
 /**
@@ -63,7 +62,6 @@ export function topicConfigOf(topic: ReadonlyMap<string, string>, broker: Static
   return {
     minInsyncReplicas: of(settings.minInsyncReplicas),
     uncleanLeaderElectionEnable: of(settings.uncleanLeaderElectionEnable),
-    maxDecompressedMessageBytes: of(settings.maxDecompressedMessageBytes),
     log: {
       segmentBytes: of(settings.internalSegmentBytes) ?? of(settings.segmentBytes),
       segmentMs: of(settings.segmentMs),
@@ -73,6 +71,7 @@ export function topicConfigOf(topic: ReadonlyMap<string, string>, broker: Static
       retentionBytes: of(settings.retentionBytes),
       retentionMs: of(settings.retentionMs),
       maxMessageBytes: of(settings.maxMessageBytes),
+      maxDecompressedMessageBytes: of(settings.maxDecompressedMessageBytes),
       compressionType: of(settings.compressionType),
       gzipLevel: of(settings.compressionGzipLevel),
       lz4Level: of(settings.compressionLz4Level),

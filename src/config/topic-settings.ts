@@ -75,7 +75,7 @@ export const topicSettings = {
     default: 2_147_483_639,
     min: 1,
     max: 2_147_483_639,
-    doc: 'The largest size that a compressed batch may unpack to. Without effect so far: millrace.max.uncompressed.batch.bytes is the bound.',
+    doc: 'The longest that a record of a compressed batch may be once it is unpacked; above it the batch is refused with INVALID_RECORD. For a whole batch there is millrace.max.uncompressed.batch.bytes.',
   }),
   maxMessageBytes: int('max.message.bytes', {
     default: 1_048_588,

@@ -11,6 +11,7 @@ const rules: BatchRules = {
   maxMessageBytes: 1_048_588,
   isCompacted: false,
   timestampType: 'CreateTime',
+  maxDecompressedMessageBytes: 2_147_483_639,
   timestampBeforeMaxMs: Number.POSITIVE_INFINITY,
   timestampAfterMaxMs: 3_600_000,
   compressionType: 'producer',
@@ -323,4 +324,32 @@ test('a producer id that fits no number is refused: it would be taken for anothe
   assert.equal(codeOf(withId(2n ** 53n - 1n)), ErrorCode.none)
   assert.equal(codeOf(withId(2n ** 53n)), ErrorCode.invalidRecord)
   assert.equal(codeOf(withId(2n ** 63n - 1n)), ErrorCode.invalidRecord)
+})
+
+test('a record that unpacks to more than max.decompressed.message.bytes is refused, a batch of shorter ones is not', () => {
+  // Attributes, two deltas of a byte each, no key, the length of the value, no headers. Later offsets take two bytes or three.
+  const maxDecompressedMessageBytes = 20_000
+  const longest = maxDecompressedMessageBytes - 8
+  const batchOf = (valueBytes: number, codec: number, before = 0) => {
+    const builder = new BatchBuilder()
+    for (let index = 0; index < before; index++) builder.append(wallMs, null, Buffer.alloc(longest - 2))
+    builder.append(wallMs, null, Buffer.alloc(valueBytes))
+    return Buffer.from(builder.finish({ codec }))
+  }
+  for (const codec of [Codec.gzip, Codec.snappy, Codec.lz4, Codec.zstd]) {
+    const code = (bytes: Buffer) => codeOf(bytes, { maxDecompressedMessageBytes })
+    assert.equal(code(batchOf(longest, codec)), ErrorCode.none)
+    assert.equal(code(batchOf(longest + 1, codec)), ErrorCode.invalidRecord)
+    assert.equal(code(batchOf(longest, codec, 30)), ErrorCode.none)
+    const large = batchOf(longest + 1, codec, 900)
+    const ask = validator.validate(large, { ...rules, maxDecompressedMessageBytes }, wallMs)
+    assert.ok(ask.type === 'needsUnpacking')
+    const unpacked = decompressSync(ask.codec, ask.input, ask.maxBytes)
+    assert.ok(unpacked.type === 'done')
+    while (ask.check.step(unpacked.output));
+    const verdict = validator.validate(large, { ...rules, maxDecompressedMessageBytes }, wallMs, ask.check)
+    assert.ok(verdict.type === 'rejected')
+    assert.equal(verdict.message, 'a record of the batch unpacks to more than max.decompressed.message.bytes')
+  }
+  assert.equal(codeOf(batchOf(longest + 1, Codec.none), { maxDecompressedMessageBytes }), ErrorCode.none)
 })

@@ -11,6 +11,8 @@ import { type RecordError, type RecordRules, RecordWalk, type TimestampBounds } 
 /** The settings of a log that decide what it takes; a log's configuration has them under these names. */
 export interface BatchRules {
   readonly maxMessageBytes: number
+  /** Of one record of a compressed batch. */
+  readonly maxDecompressedMessageBytes: number
   readonly isCompacted: boolean
   readonly timestampType: batch.TimestampType
   /** Infinity or 2^63 - 1: no bound. */
@@ -117,13 +119,13 @@ export class BatchValidator {
     const codec = batch.readCodec(bytes, 0)
     if (codec !== Codec.none && !this.#checksCompressed) return this.#unseen(bytes, sizeBytes, rules)
 
-    if (check !== undefined) return check.isMalformed ? malformedRecords : verdictOf(check.walk, bytes, rules)
+    if (check !== undefined) return check.isMalformed ? malformed(check.walk) : verdictOf(check.walk, bytes, rules)
 
     const recordRules = recordRulesOf(bytes, rules, wallMs)
     this.#walk.start(recordRules)
     if (codec === Codec.none) {
       const end = this.#walk.feed(bytes, batch.batchHeaderBytes, sizeBytes)
-      if (end !== sizeBytes || !this.#walk.isComplete) return malformedRecords
+      if (end !== sizeBytes || !this.#walk.isComplete) return malformed(this.#walk)
     } else {
       const input = bytes.subarray(batch.batchHeaderBytes, sizeBytes)
       const problem = this.#walkCompressed(codec, input, recordRules.recordCount)
@@ -151,11 +153,11 @@ export class BatchValidator {
     let totalBytes = 0
     for (let block = reader.next(maxBytes); block !== undefined; block = reader.next(maxBytes - totalBytes)) {
       totalBytes += block.length
-      if (!this.#walk.feedPiece(block)) return malformedRecords
+      if (!this.#walk.feedPiece(block)) return malformed(this.#walk)
       // Left to the garbage collector, blocks would bring it on: at full load a fifth of all time.
       if (block.length >= freedFromBytes && block.buffer !== input.buffer) freeBytes(block)
     }
-    if (reader.failure === undefined) return this.#walk.hasEndedWell ? undefined : malformedRecords
+    if (reader.failure === undefined) return this.#walk.hasEndedWell ? undefined : malformed(this.#walk)
     const isTooLong = reader.failure.type === 'tooLarge' && this.#maxUncompressedBytes > inlineBytes
     return isTooLong ? 'tooLong' : failed(reader.failure)
   }
@@ -164,7 +166,7 @@ export class BatchValidator {
     if (result.type !== 'done') return failed(result)
     const { output } = result
     const end = this.#walk.feed(output, 0, output.length)
-    return end === output.length && this.#walk.isComplete ? undefined : malformedRecords
+    return end === output.length && this.#walk.isComplete ? undefined : malformed(this.#walk)
   }
 
   #needsUnpacking(codec: number, input: Buffer, rules: RecordRules): PackedBatch {
@@ -195,6 +197,8 @@ function recordRulesOf(bytes: Buffer, rules: BatchRules, wallMs: number): Record
     baseTimestamp: batch.readBaseTimestamp(bytes, 0),
     appendTime: saysAppendTime ? batch.readMaxTimestamp(bytes, 0) : undefined,
     requiresKey: rules.isCompacted,
+    maxRecordBytes:
+      batch.readCodec(bytes, 0) === Codec.none ? Number.POSITIVE_INFINITY : rules.maxDecompressedMessageBytes,
     timestampBounds: rules.timestampType === 'CreateTime' ? timestampBounds(rules, wallMs) : undefined,
   }
 }
@@ -240,6 +244,14 @@ function failed(failure: DecompressFailure): RejectedBatch {
 }
 
 const malformedRecords = rejected(ErrorCode.invalidRecord, 'the records do not fill the batch as its header says')
+const longRecord = rejected(
+  ErrorCode.invalidRecord,
+  'a record of the batch unpacks to more than max.decompressed.message.bytes',
+)
+
+function malformed(walk: RecordWalk): RejectedBatch {
+  return walk.hasLongRecord ? longRecord : malformedRecords
+}
 
 function isStoredAs(codec: number, { compressionType }: BatchRules): boolean {
   return compressionType === 'producer' || codecNamed(compressionType) === codec

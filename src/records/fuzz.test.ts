@@ -14,6 +14,7 @@ const rules: BatchRules = {
   maxMessageBytes: 1_048_588,
   isCompacted: false,
   timestampType: 'CreateTime',
+  maxDecompressedMessageBytes: 2_147_483_639,
   timestampBeforeMaxMs: Number.POSITIVE_INFINITY,
   timestampAfterMaxMs: Number.POSITIVE_INFINITY,
   compressionType: 'producer',

@@ -117,6 +117,7 @@ test("a snapshot of Kafka's is framed by control records", () => {
 function rulesOf(topic: string): BatchRules {
   return {
     maxMessageBytes: 1_048_588,
+    maxDecompressedMessageBytes: 2_147_483_639,
     isCompacted: topic === 'compacted',
     timestampType: topic === 'append' ? 'LogAppendTime' : 'CreateTime',
     timestampBeforeMaxMs: topic === 'bounded' ? 3_600_000 : 2 ** 63,

@@ -52,6 +52,7 @@ function areConsecutive(bytes: Buffer, records: Buffer): boolean {
     baseTimestamp: batch.readBaseTimestamp(bytes, 0),
     appendTime: undefined,
     requiresKey: false,
+    maxRecordBytes: Number.POSITIVE_INFINITY,
     timestampBounds: undefined,
   })
   return walk.feed(records, 0, records.length) === records.length && walk.isComplete && walk.isConsecutive

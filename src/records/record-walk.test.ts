@@ -13,6 +13,7 @@ function rulesFor(recordCount: number, given: Partial<RecordRules> = {}): Record
     baseTimestamp: BigInt(base),
     appendTime: undefined,
     requiresKey: false,
+    maxRecordBytes: Number.POSITIVE_INFINITY,
     timestampBounds: undefined,
     ...given,
   }

@@ -24,6 +24,8 @@ export interface RecordRules {
   readonly requiresKey: boolean
   /** The log keeps the producer's time; undefined where the broker sets its own. */
   readonly timestampBounds: TimestampBounds | undefined
+  /** What the length of a record may say at most. */
+  readonly maxRecordBytes: number
 }
 
 /** What `feed` answers when the bytes cannot be records. */
@@ -41,6 +43,8 @@ const missingKeyText = 'Compacted topic cannot accept message without key.'
 /** Above every delta of the fast way, which has 20 bits and a sign. */
 const deltaLimit = 1 << 24
 const noDelta = -deltaLimit
+/** No record of the fast way is longer: its length has 20 bits. */
+const plainRecordBytes = (1 << 20) - 1
 /** No sum with a delta of the fast way overflows. */
 const exactBase = 2n ** 62n
 
@@ -67,6 +71,7 @@ export class RecordWalk {
   #errors: RecordError[] = []
   #errorCount = 0
   #hasTimestampError = false
+  #hasLongRecord = false
 
   start(rules: RecordRules): void {
     this.#rules = rules
@@ -79,6 +84,7 @@ export class RecordWalk {
     this.#errors = []
     this.#errorCount = 0
     this.#hasTimestampError = false
+    this.#hasLongRecord = false
     this.#setDeltaBounds(rules)
   }
 
@@ -110,6 +116,11 @@ export class RecordWalk {
 
   get hasTimestampError(): boolean {
     return this.#hasTimestampError
+  }
+
+  /** What made the bytes malformed is a record that is longer than the rules allow. */
+  get hasLongRecord(): boolean {
+    return this.#hasLongRecord
   }
 
   /**
@@ -293,6 +304,11 @@ export class RecordWalk {
     const length = cursor.varint()
     const recordEnd = cursor.position + length
     if (cursor.failed) return end - start < maxVarintBytes ? start : malformed
+    // Before the rest of it is waited for.
+    if (length > this.#rules.maxRecordBytes) {
+      this.#hasLongRecord = true
+      return malformed
+    }
     if (recordEnd > end) return start
     const index = this.#index
     cursor.position++ // attributes
@@ -310,11 +326,12 @@ export class RecordWalk {
   }
 
   /** As whole numbers of 32 bits, which the fast way compares fastest; its deltas are far below `deltaLimit`. */
-  #setDeltaBounds({ baseTimestamp, appendTime, timestampBounds }: RecordRules): void {
+  #setDeltaBounds({ baseTimestamp, appendTime, timestampBounds, maxRecordBytes }: RecordRules): void {
     this.#lowestDelta = -deltaLimit
     this.#highestDelta = deltaLimit
-    if (appendTime !== undefined || baseTimestamp > exactBase || baseTimestamp < -exactBase) {
-      // The time is not the records' own, or sums may overflow: every record goes the slow way.
+    const isBounded = maxRecordBytes < plainRecordBytes
+    if (isBounded || appendTime !== undefined || baseTimestamp > exactBase || baseTimestamp < -exactBase) {
+      // Lengths are to be looked at, the time is not the records' own, or sums may overflow: every record goes the slow way.
       this.#lowestDelta = deltaLimit
     } else if (timestampBounds !== undefined) {
       this.#lowestDelta = clampedDelta(timestampBounds.earliest - baseTimestamp)

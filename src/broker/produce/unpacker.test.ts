@@ -23,6 +23,7 @@ function unpackerOf(compute: Pick<Compute, 'run'>, failed: (error: Error) => voi
 function batch(maxBytes: number): NeedsUnpacking {
   const check = new LargeBatchCheck({
     ...{ recordCount: 1, baseTimestamp: 0n, appendTime: undefined, requiresKey: false, timestampBounds: undefined },
+    maxRecordBytes: Number.POSITIVE_INFINITY,
   })
   return { type: 'needsUnpacking', codec: 1, maxBytes, input: Buffer.from('packed'), check }
 }

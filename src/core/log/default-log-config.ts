@@ -10,6 +10,7 @@ export const defaultLogConfig: LogConfig = Object.freeze({
   retentionBytes: -1,
   retentionMs: 604_800_000,
   maxMessageBytes: 1_048_588,
+  maxDecompressedMessageBytes: 2_147_483_639,
   compressionType: 'producer',
   gzipLevel: -1,
   lz4Level: 9,

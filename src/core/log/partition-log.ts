@@ -164,6 +164,7 @@ export interface LogConfig {
   readonly retentionBytes: number
   readonly retentionMs: number
   readonly maxMessageBytes: number
+  readonly maxDecompressedMessageBytes: number
   readonly compressionType: 'producer' | 'uncompressed' | 'gzip' | 'snappy' | 'lz4' | 'zstd'
   readonly gzipLevel: number
   readonly lz4Level: number

@@ -248,6 +248,14 @@ export const recordScenarios: Scenarios = {
       small,
       batchOf(['x'.repeat(500)], { timestamp: time, codec: Codec.gzip }),
     )
+    const short = await configured('short', { 'max.decompressed.message.bytes': '500' })
+    for (const [name, codec] of Object.entries(Codec)) {
+      // Eight bytes are not the value's, of which two are its length.
+      for (const length of [492, 493]) {
+        const batch = batchOf(['x'.repeat(length), 'x'.repeat(length)], { timestamp: time, codec, key: null })
+        await produced(side, `${name}: records of ${length + 8} bytes unpacked`, short, batch)
+      }
+    }
     for (const type of ['uncompressed', 'gzip', 'snappy', 'lz4', 'zstd']) {
       const place = await configured(`type-${type}`, { 'compression.type': type })
       for (const [name, codec] of Object.entries(Codec))
