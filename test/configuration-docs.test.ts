@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { configurationDocs } from '../scripts/configuration-docs.ts'
 import { brokerSettings } from '../src/config/broker-settings.ts'
 import { loadConfig } from '../src/config/load-config.ts'
+import { brokerSettingsOf, topicSettings } from '../src/config/topic-settings.ts'
 
 test('docs/configuration.md is what the declarations say (node scripts/configuration-docs.ts writes it)', () => {
   assert.equal(readFileSync('docs/configuration.md', 'utf8'), configurationDocs())
@@ -42,3 +43,18 @@ function isSaidToBeAllowed(allowed: string, text: string): boolean {
   const isAbove = value >= Number(least ?? from ?? Number.NEGATIVE_INFINITY)
   return (isAbove && value <= Number(to ?? Number.POSITIVE_INFINITY)) || text === or
 }
+
+test('every setting is read by something, or says that it has no effect', () => {
+  const files = globSync('src/**/*.ts').filter(file => !/(\.test|src\/config\/[a-z-]+-settings)\.ts$/.test(file))
+  const text = files.map(file => readFileSync(file, 'utf8')).join('\n')
+  const isRead = (property: string, name: string) =>
+    new RegExp(`[.{,]\\s*${property}\\b`).test(text) || text.includes(`'${name}'`)
+  const ofTopics = Object.entries(topicSettings).filter(([property, { name }]) => isRead(property, name))
+  const standIns = new Set(ofTopics.flatMap(([, { name }]) => (brokerSettingsOf.get(name) ?? []).map(one => one.name)))
+  const unread = Object.entries(brokerSettings)
+    .filter(
+      ([property, { name, noEffect }]) => noEffect === undefined && !isRead(property, name) && !standIns.has(name),
+    )
+    .map(([, { name }]) => name)
+  assert.deepEqual(unread, [])
+})

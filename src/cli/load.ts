@@ -27,7 +27,9 @@ export function load(flags: ConfigFlags, warn: (line: string) => void): LoadedCo
   const file = flags.config === undefined ? undefined : { path: flags.config, text: read(flags.config) }
   const loaded = loadConfig({ file, overrides: flags.override ?? [], environment: process.env })
   if (loaded.type === 'invalid') {
-    throw new CommandFailure(loaded.problems.map(one => asTyped(problemText(one))).join('\n'), ExitCode.usage)
+    const { warnings, problems, hint } = loaded
+    const lines = [...warnings, ...problems.map(problemText), ...(hint === undefined ? [] : [hint])]
+    throw new CommandFailure(lines.map(asTyped).join('\n'), ExitCode.usage)
   }
   for (const warning of loaded.warnings) warn(asTyped(warning))
   return loaded
@@ -36,7 +38,7 @@ export function load(flags: ConfigFlags, warn: (line: string) => void): LoadedCo
 /** The configuration knows the option by its long name only. */
 function asTyped(line: string): string {
   const isLong = process.argv.some(arg => arg.startsWith('--override'))
-  return isLong ? line : line.replace(/^--override\b/, '-o')
+  return isLong ? line : line.replace(/^--override\b|(?<=; )--override\b/, '-o')
 }
 
 const reasons: Readonly<Record<string, string>> = {

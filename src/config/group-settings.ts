@@ -34,7 +34,8 @@ export const groupSettings = {
   offsetsLoadBufferSize: int('offsets.load.buffer.size', {
     default: 5_242_880,
     min: 1,
-    doc: 'How much of __consumer_offsets is read at a time when it is loaded. Without effect so far.',
+    doc: 'How much of __consumer_offsets is read at a time when it is loaded.',
+    noEffect: { because: 'it is 1 MiB' },
   }),
   offsetsRetentionMinutes: int('offsets.retention.minutes', {
     default: 10_080,

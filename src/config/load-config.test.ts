@@ -249,6 +249,49 @@ test('unknown keys, keys that stand twice and keys without effect warn and do no
   ])
 })
 
+test('what is set and has no effect is told with its place, unless it is what is so anyway', () => {
+  const { warnings } = loaded({
+    file: {
+      path: 'server.properties',
+      text: fileWith('socket.send.buffer.bytes=1000', 'socket.receive.buffer.bytes=-1'),
+    },
+    environment: { KAFKA_LOG_PREALLOCATE: 'true', KAFKA_REPLICA_FETCH_MIN_BYTES: '1' },
+    overrides: ['compression.lz4.level=3'],
+  })
+  assert.deepEqual(warnings, [
+    'server.properties, line 6: socket.send.buffer.bytes has no effect so far: it is left to the system',
+    'environment KAFKA_LOG_PREALLOCATE: log.preallocate has no effect so far: it grows as it is written',
+    '--override compression.lz4.level has no effect so far: there is one level',
+  ])
+})
+
+test('a bad value does not hide what else is to be said', () => {
+  const result = load({ file: { path: 'f', text: fileWith('num.partition=3', 'num.partitions=x') } })
+  assert.ok(result.type === 'invalid')
+  assert.deepEqual(result.warnings, [
+    'f, line 6: num.partition is not a setting of Kafka 4.4 or Millrace and is ignored; did you mean num.partitions?',
+  ])
+  assert.deepEqual(result.problems.map(problemText), [
+    'f, line 7: num.partitions: given "x", allowed: a whole number of at least 1',
+  ])
+  const rule = load({ overrides: ['num.partition=3', 'max.connections.per.ip=0'] })
+  assert.deepEqual([rule.type, rule.warnings.length], ['invalid', 1])
+})
+
+test('who turns the development profile off by a variable is told which', () => {
+  const hintOf = (sources: Partial<ConfigSources>) => {
+    const result = load(sources)
+    assert.ok(result.type === 'invalid')
+    return result.hint
+  }
+  assert.equal(
+    hintOf({ environment: { KAFKA_LOG_DIRS: '/data', MILLRACE_NODE_ID: '1' } }),
+    'the development profile, which gives what is missing, is off, since MILLRACE_NODE_ID, KAFKA_LOG_DIRS are in the environment; --override leaves it on',
+  )
+  assert.equal(hintOf({ file: { path: 'f', text: 'log.dirs=/data' }, environment: { KAFKA_NODE_ID: '1' } }), undefined)
+  assert.equal(hintOf({ overrides: ['num.partitions=x'] }), undefined)
+})
+
 test('an unknown name is told with the one that was probably meant', () => {
   const { warnings } = load({
     overrides: ['num.partition=3', 'millrace.flsh=ack', 'wholly.different=1'],

@@ -1,8 +1,8 @@
 import { type BrokerConfig, brokerConfigOf, settingValuesOf } from './broker-config.ts'
 import { brokerSetting, brokerSettings, staticSettings } from './broker-settings.ts'
 import { developmentControllerListener, developmentSettings, namesOfProduction } from './development.ts'
-import { settingsOfEnvironment } from './environment.ts'
-import type { ConfigProblem, Origin } from './problem.ts'
+import { type EnvironmentSettings, settingsOfEnvironment } from './environment.ts'
+import { type ConfigProblem, type Origin, originText } from './problem.ts'
 import { type ConfigFile, settingsOfFile } from './properties.ts'
 import { isSensitive } from './setting.ts'
 import { nearestSetting, unknownSettingText } from './unknown-setting.ts'
@@ -31,6 +31,10 @@ export interface LoadedConfig {
 export interface InvalidConfig {
   readonly type: 'invalid'
   readonly problems: readonly ConfigProblem[]
+  /** A line each: the slip in a name may be why the value of another is missing. */
+  readonly warnings: readonly string[]
+  /** A line on what the problems have in common. */
+  readonly hint?: string
 }
 
 interface GivenText {
@@ -43,7 +47,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig | InvalidConfig
   const file = sources.file && settingsOfFile(sources.file)
   const environment = settingsOfEnvironment(sources.environment)
   const isDevelopment = !file && !namesOfProduction.some(name => environment.settings.has(name))
-  if (file?.problem) return { type: 'invalid', problems: [file.problem] }
+  if (file?.problem) return { type: 'invalid', problems: [file.problem], warnings: [] }
   const problems: ConfigProblem[] = []
 
   const given = new Map<string, GivenText>()
@@ -60,12 +64,23 @@ export function loadConfig(sources: ConfigSources): LoadedConfig | InvalidConfig
   deriveListeners(given, isDevelopment)
   addSynonyms(given, problems)
   checkValues(given, problems)
-  if (problems.length > 0) return { type: 'invalid', problems }
-  return derive(given, isDevelopment, [
+  const warnings = [
     ...(file?.warnings ?? []),
     ...unknownWarnings(given, environment.unknown),
     ...inertWarnings(given),
-  ])
+    ...noEffectWarnings(given),
+  ]
+  if (problems.length === 0) return derive(given, isDevelopment, warnings)
+  const isMissing = problems.some(one => one.given === undefined)
+  const hint = file === undefined && isMissing ? productionHint(environment) : undefined
+  return { type: 'invalid', problems, warnings, hint }
+}
+
+/** Why a variable or two have made all that the development profile gives a matter of whoever set them. */
+function productionHint({ settings }: EnvironmentSettings): string {
+  const variables = namesOfProduction.flatMap(name => settings.get(name)?.variable ?? [])
+  const verb = variables.length === 1 ? 'is' : 'are'
+  return `the development profile, which gives what is missing, is off, since ${variables.join(', ')} ${verb} in the environment; --override leaves it on`
 }
 
 function addOverride(override: string, given: Map<string, GivenText>, problems: ConfigProblem[]): void {
@@ -141,7 +156,7 @@ function derive(
         allowed,
       }
     })
-    return { type: 'invalid', problems }
+    return { type: 'invalid', problems, warnings }
   }
   const texts = new Map([...given].map(([name, { text }]) => [name, text]))
   return { type: 'loaded', config, texts, isDevelopment, warnings }
@@ -171,4 +186,18 @@ function inertWarnings(given: ReadonlyMap<string, GivenText>): string[] {
     names.set(setting.inertBecause, [...(names.get(setting.inertBecause) ?? []), name])
   }
   return [...names].map(([reason, settings]) => `without effect, since ${reason}: ${settings.join(', ')}`)
+}
+
+/** One line each, for what was set to something else than what is so here. */
+function noEffectWarnings(given: ReadonlyMap<string, GivenText>): string[] {
+  const warnings: string[] = []
+  for (const [name, { text, origin }] of given) {
+    const setting = brokerSetting(name)
+    const parsed = setting?.parse(text)
+    if (setting?.noEffect === undefined || parsed?.type !== 'parsed') continue
+    const { because, except } = setting.noEffect
+    if (parsed.text === setting.default || parsed.text === except) continue
+    warnings.push(`${originText(origin)}${name} has no effect so far: ${because}`)
+  }
+  return warnings
 }

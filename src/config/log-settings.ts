@@ -185,6 +185,7 @@ export const logSettings = {
     min: 0,
     internal: true,
     doc: 'How long after the start the background work on logs begins.',
+    noEffect: { because: 'each begins after its own interval' },
   }),
   logMessageTimestampType: string('log.message.timestamp.type', {
     default: 'CreateTime',
@@ -207,7 +208,8 @@ export const logSettings = {
   logPreallocate: boolean('log.preallocate', {
     default: false,
     update: 'cluster-wide',
-    doc: 'A new segment takes its whole size on disk at once. Without effect so far.',
+    doc: 'A new segment takes its whole size on disk at once.',
+    noEffect: { because: 'it grows as it is written' },
   }),
   logSegmentDeleteDelayMs: long('log.segment.delete.delay.ms', {
     default: 60_000,
@@ -247,7 +249,8 @@ export const logSettings = {
     min: 1,
     max: 17,
     update: 'cluster-wide',
-    doc: 'The level of lz4. Without effect so far: there is one level.',
+    doc: 'The level of lz4.',
+    noEffect: { because: 'there is one level' },
   }),
   compressionZstdLevel: int('compression.zstd.level', {
     default: 3,
@@ -281,21 +284,25 @@ export const logSettings = {
   replicaFetchMaxBytes: int('replica.fetch.max.bytes', {
     default: 1_048_576,
     min: 0,
-    doc: 'The most bytes of one partition in a replica fetch. Without effect while there is one node.',
+    doc: 'The most bytes of one partition in a replica fetch.',
+    noEffect: { because: 'there is one node' },
   }),
   replicaFetchMinBytes: int('replica.fetch.min.bytes', {
     default: 1,
-    doc: 'The least bytes a replica fetch waits for. Without effect while there is one node.',
+    doc: 'The least bytes a replica fetch waits for.',
+    noEffect: { because: 'there is one node' },
   }),
   replicaFetchResponseMaxBytes: int('replica.fetch.response.max.bytes', {
     default: 10_485_760,
     min: 0,
-    doc: 'The most bytes of one replica fetch. Without effect while there is one node.',
+    doc: 'The most bytes of one replica fetch.',
+    noEffect: { because: 'there is one node' },
   }),
   replicaFetchWaitMaxMs: int('replica.fetch.wait.max.ms', {
     allowed: 'a whole number of at most replica.lag.time.max.ms',
     default: 500,
-    doc: 'How long a replica fetch waits for data. Without effect while there is one node.',
+    doc: 'How long a replica fetch waits for data.',
+    noEffect: { because: 'there is one node' },
   }),
   replicaHighWatermarkCheckpointIntervalMs: long('replica.high.watermark.checkpoint.interval.ms', {
     default: 5000,

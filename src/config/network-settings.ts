@@ -43,16 +43,19 @@ export const networkSettings = {
   }),
   socketReceiveBufferBytes: int('socket.receive.buffer.bytes', {
     default: 102_400,
-    doc: 'The receive buffer of a socket; -1 leaves it to the system. Without effect so far: it always does.',
+    doc: 'The receive buffer of a socket; -1 leaves it to the system.',
+    noEffect: { because: 'it is left to the system', except: '-1' },
   }),
   socketSendBufferBytes: int('socket.send.buffer.bytes', {
     default: 102_400,
-    doc: 'The send buffer of a socket; -1 leaves it to the system. Without effect so far: it always does.',
+    doc: 'The send buffer of a socket; -1 leaves it to the system.',
+    noEffect: { because: 'it is left to the system', except: '-1' },
   }),
   socketListenBacklogSize: int('socket.listen.backlog.size', {
     default: 50,
     min: 1,
-    doc: 'How many connections may wait to be accepted. Without effect so far: 1024 may.',
+    doc: 'How many connections may wait to be accepted.',
+    noEffect: { because: '1024 may' },
   }),
   connectionsMaxIdleMs: long('connections.max.idle.ms', {
     default: 600_000,
@@ -81,7 +84,8 @@ export const networkSettings = {
     default: 2_147_483_647,
     min: 0,
     update: 'cluster-wide',
-    doc: 'The most new connections a second. Without effect so far.',
+    doc: 'The most new connections a second.',
+    noEffect: { because: 'there is no limit' },
   }),
   queuedMaxRequestBytes: long('queued.max.request.bytes', {
     allowed: 'a whole number of at least socket.request.max.bytes, or -1',
@@ -91,6 +95,7 @@ export const networkSettings = {
   requestTimeoutMs: int('request.timeout.ms', {
     default: 30_000,
     doc: 'How long a request to another broker may take.',
+    noEffect: { because: 'there is one node' },
   }),
   fetchMaxBytes: int('fetch.max.bytes', {
     default: 57_671_680,

@@ -51,7 +51,8 @@ export const nodeSettings = {
   controllerQuorumAppendLingerMs: int('controller.quorum.append.linger.ms', {
     default: 25,
     min: 0,
-    doc: 'How long the leader of the quorum collects records before it writes them. Without effect so far: it does not wait.',
+    doc: 'How long the leader of the quorum collects records before it writes them.',
+    noEffect: { because: 'it does not wait' },
   }),
   controllerQuorumElectionBackoffMaxMs: int('controller.quorum.election.backoff.max.ms', {
     default: 1000,
@@ -121,11 +122,13 @@ export const nodeSettings = {
   }),
   metadataMaxRetentionBytes: long('metadata.max.retention.bytes', {
     default: 104_857_600,
-    doc: 'Old metadata segments and snapshots are deleted above this size. Without effect so far: the last two snapshots stay, and the log from the older one on.',
+    doc: 'Old metadata segments and snapshots are deleted above this size.',
+    noEffect: { because: 'the last two snapshots stay, and the log from the older one on' },
   }),
   metadataMaxRetentionMs: long('metadata.max.retention.ms', {
     default: 604_800_000,
-    doc: 'Old metadata segments and snapshots are deleted after this time. Without effect so far, as metadata.max.retention.bytes.',
+    doc: 'Old metadata segments and snapshots are deleted after this time.',
+    noEffect: { because: 'the last two snapshots stay, and the log from the older one on' },
   }),
   internalMetadataLogSegmentBytes: int('internal.metadata.log.segment.bytes', {
     default: null,
@@ -136,10 +139,12 @@ export const nodeSettings = {
     default: 8_388_608,
     internal: true,
     doc: 'The largest batch of the metadata log.',
+    noEffect: { because: 'it is 8 MiB' },
   }),
   internalMetadataDeleteDelayMillis: long('internal.metadata.delete.delay.millis', {
     default: 60_000,
     internal: true,
     doc: 'How long the files of a deleted metadata segment stay on disk.',
+    noEffect: { because: 'it is a minute' },
   }),
 }

@@ -21,7 +21,8 @@ export function problemText({ key, origin, given, allowed }: ConfigProblem): str
   return `${originText(origin)}${key}: ${value}, allowed: ${allowed}`
 }
 
-function originText(origin: Origin): string {
+/** The place and what parts it from a name that follows. */
+export function originText(origin: Origin): string {
   switch (origin.type) {
     case 'override':
       return '--override '

@@ -25,8 +25,17 @@ export interface Setting<T = unknown> {
   readonly doc: string
   /** Why setting it changes nothing here: the setting is Kafka's, is accepted, and what it governs is not in Millrace. */
   readonly inertBecause: string | undefined
+  /** Why setting it has no effect so far, where what it governs is in Millrace. */
+  readonly noEffect: NoEffect | undefined
   /** The message of an invalid value is Kafka's own. */
   parse(text: string): Parsed<T>
+}
+
+export interface NoEffect {
+  /** What is so whatever is set. */
+  readonly because: string
+  /** The one value that says what is so. The default, which nobody means, is another. */
+  readonly except?: string
 }
 
 export interface Options<D> {
@@ -37,6 +46,7 @@ export interface Options<D> {
   /** Read-only if left out. */
   readonly update?: UpdateMode
   readonly internal?: true
+  readonly noEffect?: NoEffect
 }
 
 /** The type of a value with default D: null makes it optional, 'required' has no default. */
@@ -66,8 +76,9 @@ function declare<T>(
     allowed: options.allowed ?? about.allowed,
     update: options.update ?? 'read-only',
     isInternal: options.internal === true,
-    doc: options.doc ?? '',
+    doc: options.noEffect ? `${options.doc} Without effect so far: ${options.noEffect.because}.` : (options.doc ?? ''),
     inertBecause: undefined,
+    noEffect: options.noEffect,
     parse,
   }
 }

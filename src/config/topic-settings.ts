@@ -27,7 +27,8 @@ export const topicSettings = {
     default: 9,
     min: 1,
     max: 17,
-    doc: 'The level of lz4. Without effect so far: there is one level.',
+    doc: 'The level of lz4.',
+    noEffect: { because: 'there is one level' },
   }),
   compressionZstdLevel: int('compression.zstd.level', {
     default: 3,
@@ -116,7 +117,8 @@ export const topicSettings = {
   }),
   preallocate: boolean('preallocate', {
     default: false,
-    doc: 'A new segment takes its whole size on disk at once. Without effect so far.',
+    doc: 'A new segment takes its whole size on disk at once.',
+    noEffect: { because: 'it grows as it is written' },
   }),
   retentionBytes: long('retention.bytes', {
     default: -1,

@@ -188,6 +188,10 @@ const wrongCalls: readonly [args: readonly string[], said: RegExp][] = [
   [['start', '-o', 'foo'], /^-o foo: KEY=VALUE is/],
   [['start', '-o', 'num.partitions=zzz'], /^-o num\.partitions: given "zzz", allowed: a whole number of at least 1$/m],
   [
+    ['start', '-o', 'num.partition=3', '-o', 'num.partitions=zzz'],
+    /^-o: num\.partition is not a setting of .*; did you mean num\.partitions\?\n-o num\.partitions: given "zzz", allowed: /,
+  ],
+  [
     ['start', '--override', 'listeners=SSL://localhost:1'],
     /^--override listeners: given "SSL:\/\/localhost:1", allowed: PLAIN.*\n$/,
   ],
@@ -207,6 +211,21 @@ test('what is called or configured wrongly ends with 2, says what is wrong as it
   }
   const { code, stderr } = await millrace(['topic', 'list'], { bootstrap: 'bad' })
   assert.deepEqual({ code, stderr: stderr.slice(0, 33) }, { code: 2, stderr: 'MILLRACE_BOOTSTRAP=bad: HOST:PORT' })
+})
+
+test('who turns the development profile off by a variable is told so beside what is missing then', async () => {
+  process.env.KAFKA_LOG_DIRS = '/nowhere'
+  try {
+    const { code, stderr } = await millrace(['start'])
+    assert.equal(code, 2)
+    assert.match(stderr, /^process\.roles: not given, .*\nnode\.id: not given, /)
+    assert.match(
+      stderr,
+      /\nthe development profile, .* is off, since KAFKA_LOG_DIRS is in the environment; -o leaves it on\n$/,
+    )
+  } finally {
+    delete process.env.KAFKA_LOG_DIRS
+  }
 })
 
 for (const which of ['listeners', 'millrace.admin.listener']) {
