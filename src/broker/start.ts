@@ -3,6 +3,7 @@ import { hostname, totalmem } from 'node:os'
 import { join } from 'node:path'
 import type { LoadedConfig } from '../config/load-config.ts'
 import type { LogSink } from '../io/log-sink.ts'
+import type { NativeCalls } from '../io/node/native-calls.ts'
 import { nodeIo } from '../io/node/node-io.ts'
 import { AdminServer } from './admin/admin-server.ts'
 import { BrokerMetricsSource } from './admin/broker-metrics-source.ts'
@@ -16,10 +17,15 @@ export interface StartOptions {
   readonly failed: (reason: Error) => void
   readonly formatsEmptyDirectories: boolean
   readonly poisonsMemory?: boolean
+  /** Calls of the C library; null for none. Loaded where there are any, when not given. */
+  readonly native?: NativeCalls | null
 }
 
 /** A thousand records or so, of the kind that make room. */
 const reserveBytes = 1024 * 1024
+
+const lockWarning =
+  'Kafka does not see that this broker uses its directories: there is neither node:ffi (Node 26 on Linux) nor koffi to lock them with as it does. Start none on them'
 
 /** A broker in the real world, with its admin port. */
 export interface RunningBroker {
@@ -32,7 +38,7 @@ export interface RunningBroker {
 
 /** Rejects with `StartError` when the broker cannot start. */
 export async function startBroker(options: StartOptions): Promise<RunningBroker> {
-  const { loaded, log, failed, formatsEmptyDirectories, poisonsMemory } = options
+  const { loaded, log, failed, formatsEmptyDirectories, poisonsMemory, native } = options
   const { config } = loaded
   let started: Broker | undefined
   const early = Promise.withResolvers<never>()
@@ -41,7 +47,8 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     if (started === undefined) early.reject(reason)
     else started.fail(reason)
   }
-  const io = nodeIo({ log, sendfile: config.millraceSendfile, uncaught })
+  const io = nodeIo({ log, sendfile: config.millraceSendfile, uncaught, native })
+  if (io.nativeCalls === undefined) log.write('warn', lockWarning)
   const { adminListener } = config
   const admin = adminListener && new AdminServer(adminListener)
   try {

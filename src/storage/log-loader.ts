@@ -75,7 +75,7 @@ export function createLogFiles(
 ): void {
   disk.makeDirectory(path)
   if (hasNamesake) disk.writeSmallFile(`${path}/${namesakeFileName}`, Buffer.alloc(0))
-  disk.writeSmallFile(`${path}/${partitionMetadataFileName}`, encodePartitionMetadata(topicId))
+  writeTopicId({ disk }, path, topicId)
   disk.open(`${path}/${segmentFileName(startOffset, 'log')}`, 'append').release()
 }
 
@@ -118,6 +118,10 @@ export function newLog(
 function homeOf(path: string, { indexIntervalBytes }: LogConfig, isContiguous: boolean): LogHome {
   const requestFlush = () => undefined
   return { path, indexIntervalBytes, isContiguous, epochs: undefined, areEpochsComplete: false, requestFlush }
+}
+
+export function writeTopicId({ disk }: Pick<StorageContext, 'disk'>, path: string, topicId: Uuid): void {
+  disk.writeSmallFile(`${path}/${partitionMetadataFileName}`, encodePartitionMetadata(topicId))
 }
 
 /** The topic id that a partition's directory says; undefined when it says none. Throws `DiskError`. */

@@ -3,7 +3,7 @@ import { metadataTopicId } from '../base/uuid.ts'
 import type { LogConfig } from '../core/log/partition-log.ts'
 import { type DiskError, replaceFile } from '../io/disk.ts'
 import type { DirectoryOfLog, LogDirectory } from './log-directory.ts'
-import { createLogFiles, loadLog } from './log-loader.ts'
+import { createLogFiles, loadLog, readTopicId, writeTopicId } from './log-loader.ts'
 import { MetadataRoom } from './metadata-room.ts'
 import { SegmentedLog } from './segmented-log.ts'
 import { SharedTask } from './shared-task.ts'
@@ -43,6 +43,8 @@ export async function openMetadataLog(
   const room = new MetadataRoom(context.disk, directory, context.limits.reserveBytes)
   room.giveIfFull()
   if (context.disk.status(path) === undefined) createLogFiles(context, path, metadataTopicId, newFiles)
+  // Where Kafka has formatted a directory and never run, there is a snapshot and nothing else.
+  else if (readTopicId(context, path) === undefined) writeTopicId(context, path, metadataTopicId)
   const offsets = readOffsets(context, path)
   const damage: Damage[] = []
   const loaded = await loadLog(context, {

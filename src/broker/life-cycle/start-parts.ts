@@ -1,3 +1,4 @@
+import { unimplementedFeatures } from '../../core/metadata/features.ts'
 import { DiskError } from '../../io/disk.ts'
 import { BrokerRegistration } from '../broker-registration.ts'
 import { diskStartError } from '../directory-problem.ts'
@@ -42,6 +43,8 @@ async function start(parts: BrokerParts): Promise<void> {
   await startListening(parts)
   await register(parts)
   refuseToGoOn(parts)
+  // What a new cluster begins with is committed by now, too.
+  tellUnimplemented(parts)
   parts.server!.serve(allHandlers(brokerServices(parts)))
   parts.compactor!.start()
   parts.state = brokerState.running
@@ -66,6 +69,20 @@ function refuseUnsupportedListeners(parts: BrokerParts): void {
     if (securityProtocol === 'PLAINTEXT') continue
     throw new StartError(`listeners: ${name} is ${securityProtocol}, and only PLAINTEXT is offered yet`)
   }
+}
+
+/** Of a directory that Kafka has written, with features at levels that are not in Millrace. */
+function tellUnimplemented({ io, metadata }: BrokerParts): void {
+  const features = unimplementedFeatures(metadata!.image.features()).map(({ name, level }) => `${name} ${level}`)
+  if (features.length === 0) return
+  const what = features.sort().join(', ')
+  io.log.write(
+    'warn',
+    `the cluster has features that Millrace does not do so far: ${what}. What they govern is refused`,
+    {
+      features,
+    },
+  )
 }
 
 async function register(parts: BrokerParts): Promise<void> {
