@@ -90,7 +90,7 @@ export function asFailure(error: unknown): unknown {
 }
 
 /** Ends the command with every error, a line each; what went well has been told by then. */
-export function failIfAny(results: readonly { readonly error?: MillraceError | undefined }[]): void {
+export function failIfAny(results: readonly { readonly error?: { readonly message: string } | undefined }[]): void {
   const messages = results.flatMap(({ error }) => (error === undefined ? [] : [error.message]))
   if (messages.length > 0) throw new CommandFailure(messages.join('\n'))
 }

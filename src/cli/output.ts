@@ -24,6 +24,15 @@ export function printDone<T>(done: readonly T[], json: boolean | undefined, text
   if (json || done.length > 0) print(done, json, all => all.map(text).join('\n'))
 }
 
+/** What was found of several things that were asked for; of nothing nothing is said, but to readers of JSON. */
+export function printFound<T>(
+  found: readonly T[],
+  json: boolean | undefined,
+  text: (found: readonly T[]) => string,
+): void {
+  if (json || found.length > 0) print(found, json, text)
+}
+
 /** One JSON object a line, for commands that go on. */
 export function printLine(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, replaceBigints)}\n`)

@@ -26,7 +26,6 @@ const advice = new Map<ErrorCode, string>([
     ErrorCode.invalidTimestamp,
     'Look at message.timestamp.before.max.ms and message.timestamp.after.max.ms of the topic',
   ],
-  [ErrorCode.invalidRecord, 'On a compacted topic every record needs a key'],
   [ErrorCode.invalidRequiredAcks, 'acks is 0, 1 or all'],
   [ErrorCode.unsupportedCompressionType, 'Choose another codec, or upgrade the broker'],
   [ErrorCode.unsupportedForMessageFormat, 'The topic has an old message format'],
@@ -53,7 +52,11 @@ const advice = new Map<ErrorCode, string>([
   ],
 ])
 
-/** What a person can do about an error of a broker; undefined where its name says all there is. */
-export function adviceFor(code: ErrorCode): string | undefined {
+/** What a person can do about an error of a broker; undefined where its name and what the broker says of it say all there is. */
+export function adviceFor(code: ErrorCode, brokerText?: string | null): string | undefined {
+  // It has many causes, of which Kafka and Millrace name this one alike.
+  if (code === ErrorCode.invalidRecord && brokerText?.includes('without key')) {
+    return 'On a compacted topic every record needs a key'
+  }
   return advice.get(code)
 }

@@ -66,7 +66,7 @@ export function brokerError(code: ErrorCode, subject: string, brokerText?: strin
   const name = errorName(code)
   // Some brokers have no more to say than the name.
   const detail = brokerText && brokerText !== name ? `: ${brokerText.replace(/\.+$/, '')}` : ''
-  const advice = adviceFor(code)
+  const advice = adviceFor(code, brokerText)
   const message = `${subject}: ${name}${detail}${advice === undefined ? '' : `. ${advice}`}`
   return new MillraceError(name, message, {
     errorCode: code,

@@ -94,6 +94,25 @@ test('of several things to delete it is told which are gone and which are not', 
   assert.deepEqual([none.code, none.stdout], [1, '[]\n'])
 })
 
+test('of several things to describe those that are there are shown, and the others named', async () => {
+  await millrace(['topic', 'create', 'there', '--partitions', '1'])
+  const topics = await millrace(['topic', 'describe', 'absent', 'there', '--json'])
+  assert.equal(topics.code, 1)
+  assert.deepEqual(
+    JSON.parse(topics.stdout).map(({ name }: { name: string }) => name),
+    ['there'],
+  )
+  assert.match(topics.stderr, /^topic absent: UNKNOWN_TOPIC_OR_PARTITION.*\n$/)
+  await millrace(['produce', 'there', '--value', 'x'])
+  await recordsOf('there', '--group', 'reading')
+  const groups = await millrace(['group', 'describe', 'absent', 'reading'])
+  assert.equal(groups.code, 1)
+  assert.match(groups.stdout, /^reading: Empty, /)
+  assert.match(groups.stderr, /^group absent: GROUP_ID_NOT_FOUND.*\n$/)
+  const none = await millrace(['group', 'describe', 'absent', '--json'])
+  assert.deepEqual([none.code, none.stdout], [1, '[]\n'])
+})
+
 test('a reset tells of offsets that are not there, and invents none', async () => {
   await millrace(['topic', 'create', 'reset', '--partitions', '1'])
   await millrace(['produce', 'reset'], { input: '1\n2\n' })

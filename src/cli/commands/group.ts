@@ -4,7 +4,7 @@ import type { Admin, CommittedOffset, TopicPartition } from '../../client/index.
 import { confirm } from '../confirm.ts'
 import { addConnectFlags, type ConnectFlags, failIfAny, withClient } from '../connect.ts'
 import { dateMs, durationMs, Needed, type Parse, repeated, someText, valued, wholeNumber } from '../option-values.ts'
-import { CommandFailure, ExitCode, print, printDone, table } from '../output.ts'
+import { CommandFailure, ExitCode, print, printDone, printFound, table } from '../output.ts'
 
 export function addGroup(program: Command): void {
   const group = program.command('group').description('List, describe, reset and delete consumer groups.')
@@ -57,11 +57,18 @@ async function describe(groupIds: string[], flags: ConnectFlags): Promise<void> 
   await withClient(flags, async client => {
     const admin = client.admin()
     const groups = []
+    const failures: { readonly error: { readonly message: string } }[] = []
     for (const described of await admin.describeGroups(groupIds)) {
-      if (described.error !== undefined) throw described.error
+      if (described.error !== undefined) {
+        failures.push(described)
+        continue
+      }
       const { groupId, state, assignor, coordinator, members } = described
       const committed = await committedOffsets(admin, groupId)
-      if (state === 'Dead' && committed.length === 0) throw new CommandFailure(`there is no group ${groupId}`)
+      if (state === 'Dead' && committed.length === 0) {
+        failures.push({ error: { message: `there is no group ${groupId}` } })
+        continue
+      }
       const ends = await find(admin, committed, 'latest')
       const ownerOf = (one: TopicPartition) =>
         members.find(member =>
@@ -89,7 +96,8 @@ async function describe(groupIds: string[], flags: ConnectFlags): Promise<void> 
         })),
       })
     }
-    print(groups, flags.json, all => all.map(textOfGroup).join('\n\n'))
+    printFound(groups, flags.json, all => all.map(textOfGroup).join('\n\n'))
+    failIfAny(failures)
   })
 }
 

@@ -3,7 +3,7 @@ import { countOf } from '../../base/count-of.ts'
 import { confirm } from '../confirm.ts'
 import { addConnectFlags, type ConnectFlags, failIfAny, only, withClient } from '../connect.ts'
 import { keyAndValue, maxInt32, repeated, someText, valued, wholeNumber } from '../option-values.ts'
-import { CommandFailure, ExitCode, print, printDone, table } from '../output.ts'
+import { CommandFailure, ExitCode, print, printDone, printFound, table } from '../output.ts'
 
 export function addTopic(program: Command): void {
   const topic = program.command('topic').description('Create, list, describe, alter and delete topics.')
@@ -102,9 +102,10 @@ async function list(flags: ConnectFlags & { readonly all?: true }): Promise<void
 async function describe(names: string[], flags: ConnectFlags): Promise<void> {
   await withClient(flags, async client => {
     const admin = client.admin()
+    const results = await admin.describeTopics(names)
     const topics = []
-    for (const described of await admin.describeTopics(names)) {
-      if (described.error !== undefined) throw described.error
+    for (const described of results) {
+      if (described.error !== undefined) continue
       const { name, topicId, isInternal, partitions } = described
       const queries = (spec: 'earliest' | 'latest') =>
         partitions.map(({ partition }) => ({ topic: name, partition, spec }))
@@ -123,7 +124,7 @@ async function describe(names: string[], flags: ConnectFlags): Promise<void> {
         })),
       })
     }
-    print(topics, flags.json, all =>
+    printFound(topics, flags.json, all =>
       all
         .map(({ name, topicId, partitions }) => {
           const rows = partitions.map(one => [
@@ -138,6 +139,7 @@ async function describe(names: string[], flags: ConnectFlags): Promise<void> {
         })
         .join('\n\n'),
     )
+    failIfAny(results)
   })
 }
 

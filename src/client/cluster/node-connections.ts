@@ -29,6 +29,8 @@ interface Lane {
   connecting: Promise<BrokerChannel> | undefined
   /** In a row, since the last success. */
   failures: number
+  /** What the last of them was. */
+  lastFailure: unknown
   retryAtMs: number
 }
 
@@ -65,26 +67,25 @@ export class NodeConnections {
   }
 
   /** An open channel; waits for a backoff that is under way, but never longer than `timeoutMs`. */
-  async channelTo(nodeId: number, endpoint: Endpoint, lane: string, timeoutMs: number): Promise<BrokerChannel> {
+  async channelTo(nodeId: number, endpoint: Endpoint, laneName: string, timeoutMs: number): Promise<BrokerChannel> {
     if (this.#closing.isClosed) throw closedError('client')
-    const key = keyOf(nodeId, lane)
+    const key = keyOf(nodeId, laneName)
     let at = this.#lanes.get(key)
     if (at !== undefined && (at.endpoint.host !== endpoint.host || at.endpoint.port !== endpoint.port)) {
       at.channel?.close('the broker has a new address')
       at = undefined
     }
     if (at === undefined) {
-      at = { endpoint, channel: undefined, connecting: undefined, failures: 0, retryAtMs: Number.NEGATIVE_INFINITY }
+      at = {
+        ...{ endpoint, channel: undefined, connecting: undefined },
+        ...{ failures: 0, lastFailure: undefined, retryAtMs: Number.NEGATIVE_INFINITY },
+      }
       this.#lanes.set(key, at)
     }
     if (at.channel?.isOpen) return at.channel
     at.connecting ??= this.#connect(nodeId, key, at)
-    const connecting = at.connecting
-    // Bootstrap servers have numbers below 0, which nobody else knows of.
-    const who = `broker ${nodeId < 0 ? '' : `${nodeId} `}at ${endpoint.host}:${endpoint.port}`
-    const late = `${who} could not be reached within ${Math.ceil(timeoutMs)} ms`
-    const tooLate = () => new MillraceError('CONNECTION_FAILED', late, { retriable: true })
-    return within(this.#io.clock, timeoutMs, this.#unlessClosed(connecting), tooLate)
+    const lane = at
+    return within(this.#io.clock, timeoutMs, this.#unlessClosed(at.connecting), () => tooLate(nodeId, lane, timeoutMs))
   }
 
   /** Connecting to a host that says nothing takes its time, but nobody waits for it any more. */
@@ -137,6 +138,7 @@ export class NodeConnections {
         closed: () => this.#channelEnded(lane),
       })
       lane.failures = 0
+      lane.lastFailure = undefined
       lane.channel = channel
       // The lane may have been closed, or the broker have moved, meanwhile.
       if (this.#closing.isClosed || this.#lanes.get(key) !== lane) channel.close()
@@ -144,6 +146,7 @@ export class NodeConnections {
     } catch (error) {
       if (this.#closing.isClosed) throw closedError('client')
       lane.failures++
+      lane.lastFailure = error
       lane.retryAtMs = clock.now().monotonicMs + this.#backoff.delayMs(lane.failures)
       if (error instanceof ChannelError && error.code === 'wrongNode') this.#hooks.wrongNode()
       else this.#hooks.failed()
@@ -168,6 +171,15 @@ export class NodeConnections {
     for (const { channel } of this.#lanes.values()) channel?.close()
     this.#lanes.clear()
   }
+}
+
+/** Whoever waits for the next try knows what has become of the last. */
+function tooLate(nodeId: number, { endpoint, lastFailure }: Lane, timeoutMs: number): MillraceError {
+  // Bootstrap servers have numbers below 0, which nobody else knows of.
+  const who = `broker ${nodeId < 0 ? '' : `${nodeId} `}at ${endpoint.host}:${endpoint.port}`
+  const before = lastFailure instanceof Error ? `; before that: ${lastFailure.message}` : ''
+  const text = `${who} could not be reached within ${Math.ceil(timeoutMs)} ms${before}`
+  return new MillraceError('CONNECTION_FAILED', text, { retriable: true, cause: lastFailure })
 }
 
 const softwareVersion = '0.1.0'
