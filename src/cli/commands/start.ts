@@ -9,7 +9,7 @@ import type { LogSink } from '../../io/log-sink.ts'
 import { consoleLogSink } from '../../io/node/console-log-sink.ts'
 import { endOfStop } from '../end-of-stop.ts'
 import { addConfigFlags, type ConfigFlags, load } from '../load.ts'
-import { CommandFailure, ExitCode } from '../output.ts'
+import { CommandFailure, ExitCode, printLine } from '../output.ts'
 import { onStopSignal } from '../stop-signals.ts'
 
 const example = `
@@ -18,12 +18,19 @@ Examples:
   millrace start --config server.properties
   millrace start -o listeners=PLAINTEXT://localhost:19092 -o log.dirs=/tmp/millrace`
 
+interface StartFlags extends ConfigFlags {
+  readonly json?: true
+}
+
 export function addStart(program: Command): void {
   const command = program.command('start').description('Start a broker, and run it until Ctrl-C.')
   addConfigFlags(command)
+    .option('--json', 'print what runs where as one line of JSON once it is ready')
     .addHelpText('after', example)
-    .action((flags: ConfigFlags) => run(flags))
+    .action((flags: StartFlags) => run(flags))
 }
+
+const stopping = 'Stopping: answering what is under way, syncing, marking the directories clean.\n'
 
 const patienceAfterFailureMs = 10_000
 
@@ -34,7 +41,7 @@ function outliveReaders(): void {
   }
 }
 
-async function run(flags: ConfigFlags): Promise<void> {
+async function run(flags: StartFlags): Promise<void> {
   outliveReaders()
   const warnings: string[] = []
   const loaded = load(flags, line => warnings.push(line))
@@ -46,10 +53,11 @@ async function run(flags: ConfigFlags): Promise<void> {
   const running = await Promise.race([start(loaded, log, failure.resolve), asked.promise])
   // Nothing has been acknowledged yet, so there is nothing to put in order.
   if (running === undefined) process.exit(ExitCode.ok)
-  process.stdout.write(banner(running, loaded))
+  if (flags.json) printLine(summary(running, loaded))
+  else process.stdout.write(banner(running, loaded))
   const reason = await Promise.race([asked.promise, failure.promise])
   if (reason !== undefined) process.exit(ExitCode.failed)
-  process.stdout.write('Stopping: answering what is under way, syncing, marking the directories clean.\n')
+  if (!flags.json) process.stdout.write(stopping)
   const isClean = await endOfStop(running.close(), failure.promise, patienceAfterFailureMs)
   if (isClean === undefined) log.write('error', 'the stop does not end after this failure: it is broken off')
   process.exit(isClean ? ExitCode.ok : ExitCode.failed)
@@ -70,6 +78,21 @@ async function logSinkOf({ config }: LoadedConfig): Promise<LogSink> {
   if (config.millraceLogFormat === 'text') return consoleLogSink({ level })
   const { jsonLogSink } = await import('../../io/node/json-log-sink.ts')
   return jsonLogSink(level)
+}
+
+/** What the banner says, for programs. */
+function summary({ broker, adminPort }: RunningBroker, { isDevelopment }: LoadedConfig): object {
+  const { adminListener, logDirs } = broker.config
+  return {
+    nodeId: broker.nodeId,
+    clusterId: broker.clusterId,
+    listeners: broker.listeners.map(({ name, advertisedHost, advertisedPort }) => {
+      return { name, host: advertisedHost, port: advertisedPort }
+    }),
+    data: logDirs.map(path => resolve(path)),
+    admin: adminListener === undefined ? null : { host: adminListener.host, port: adminPort },
+    profile: isDevelopment ? 'development' : null,
+  }
 }
 
 function banner({ broker, adminPort }: RunningBroker, loaded: LoadedConfig): string {
