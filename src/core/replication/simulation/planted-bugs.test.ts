@@ -79,8 +79,8 @@ const bugs: readonly PlantedBug[] = [
   bug(
     'a lost answer is taken for a refusal',
     'isr-changes.ts',
-    'if (open !== undefined) retryLater(replica, open.proposal)',
-    'if (open !== undefined) {\n    open.leader.isr.withdraw()\n    open.leader.isrChanged()\n  }',
+    'retryLater(replica, open.proposal)\n}',
+    'open.leader.isr.withdraw()\n  open.leader.isrChanged()\n}',
   ),
   bug(
     'with flush=ack the own end of a leader counts before it is synced',
