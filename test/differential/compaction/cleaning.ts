@@ -70,8 +70,8 @@ export function readCleanerCheckpoint(logDir: string): Map<string, number> {
 }
 
 /**
- * Waits until the cleaner has come as far as `expected` says, in every log, and says when it ran. The answer's `late` are
- * the logs that did not get there.
+ * Waits until the cleaner has come as far as `expected` says, in every log, for as long as one log after the other gets there,
+ * and says when it ran. The answer's `late` are the logs that did not get there.
  */
 export async function untilClean(
   logDir: string,
@@ -82,10 +82,12 @@ export async function untilClean(
     const now = readCleanerCheckpoint(logDir)
     return [...expected].filter(([log, offset]) => now.get(log) !== offset).map(([log]) => log)
   }
-  try {
-    await until('the cleaner', () => behind().length === 0, { timeoutMs })
-  } catch {
-    // Said below, by name.
+  for (let left = behind().length; left > 0; left = behind().length) {
+    try {
+      await until('the cleaner', () => behind().length !== left, { timeoutMs })
+    } catch {
+      break // said below, by name
+    }
   }
   const now = readCleanerCheckpoint(logDir)
   const late = behind().map(log => `${log} is clean up to ${now.get(log)} instead of ${expected.get(log)}`)
