@@ -215,3 +215,18 @@ test('a power cut is still one when the first start after it came to nothing', a
     })
   }
 })
+
+test('a log that comes after the names of others were synced is there after a power cut too, once it is flushed', () =>
+  onHost({}, async host => {
+    await host.open()
+    for (const partition of [0, 1, 2]) {
+      const log = host.log(partition)
+      append(log)
+      await written(host, log)
+      await log.flush()
+    }
+    host.node.crash('power')
+    await host.open()
+    for (const partition of [0, 1, 2]) assert.equal(host.log(partition).logEndOffset, 1, `${partition}`)
+    await host.close()
+  }))

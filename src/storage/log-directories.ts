@@ -418,7 +418,8 @@ const yieldAfterMs = 5
 /** Tries to remove a directory in which files still appear. */
 const maxRemovals = 10
 const renameRetryMs = 1000
-const closesAtOnce = 8
+/** Most of what closing a log takes is waiting for the disk, which does many such small things in the time of one. */
+const closesAtOnce = 12
 const syncsAtOnce = 4
 
 /** Closes them a few at a time. Rejects with the first error, after all have been tried. */

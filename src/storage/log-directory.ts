@@ -42,7 +42,7 @@ export interface DirectoryOfLog {
   readFailed(error: DiskError): void
   /** Goes offline for the rest of this process's life. */
   fail(error: DiskError): void
-  /** Resolve when what holds now is durable; reject with `DiskError`. */
+  /** Resolve when what holds now is durable; reject with `DiskError`. `syncNames`: that the directories of logs are there. */
   syncNames(): Promise<void>
   saveRecoveryPoints(): Promise<void>
   saveLogStarts(): Promise<void>
@@ -64,6 +64,9 @@ export class LogDirectory implements DirectoryOfLog {
   readonly #highWatermarks: CheckpointWriter
   readonly #cleanedOffsets: CheckpointWriter
   readonly #nameSync: SharedTask
+  /** How often logs have come, and how many of these changes are synced. What was there before may not be. */
+  #nameChanges = 1
+  #syncedNameChanges = 0
   readonly #timers = new Set<Timer>()
   #state: LogDirectoryState = 'online'
   #hasFailed = false
@@ -75,7 +78,7 @@ export class LogDirectory implements DirectoryOfLog {
     this.#context = context
     this.path = path
     this.id = id
-    this.#nameSync = new SharedTask(() => context.disk.syncDirectory(path))
+    this.#nameSync = new SharedTask(() => this.#syncNames())
     const writer = (name: OffsetCheckpointName, offsetOf: (log: DirectoryLog) => number | undefined) => {
       return new CheckpointWriter(context.disk, path, name, () => this.#entries(offsetOf))
     }
@@ -93,14 +96,22 @@ export class LogDirectory implements DirectoryOfLog {
     const name = partitionDirectoryName(log.topic, log.partition)
     assert(!this.#logs.has(name), 'a directory has one log of a partition')
     this.#logs.set(name, log)
+    this.#nameChanges++
   }
 
   remove(log: DirectoryLog): void {
     this.#logs.delete(partitionDirectoryName(log.topic, log.partition))
   }
 
+  /** Only where a log has come since the last time: what happens within the directories of logs is theirs to sync. */
   syncNames(): Promise<void> {
-    return this.#nameSync.run()
+    return this.#syncedNameChanges === this.#nameChanges ? Promise.resolve() : this.#nameSync.run()
+  }
+
+  async #syncNames(): Promise<void> {
+    const changes = this.#nameChanges
+    await this.#context.disk.syncDirectory(this.path)
+    this.#syncedNameChanges = changes
   }
 
   /**

@@ -240,10 +240,7 @@ export class LogFlusher {
   }
 
   /** Kafka's index files of a segment that ends. */
-  async #writeIndexes(
-    segment: Segment,
-    write: (path: string, bytes: Buffer) => Promise<void> | undefined,
-  ): Promise<void> {
+  async #writeIndexes(segment: Segment, write: (path: string, bytes: Buffer) => Promise<void>): Promise<void> {
     let { indexes } = segment
     if (indexes === undefined || indexes.missingBelow > 0) {
       indexes = await rebuildIndexes(this.#state.context, this.#state.segments, segment)
@@ -290,17 +287,17 @@ export class LogFlusher {
       if (!active.isOnDisk) state.context.openFiles.use(active)
       if (active.isPrepared) {
         active.endTimeIndex()
-        await this.#writeIndexes(active, (path, bytes) => void disk.writeSmallFile(path, bytes))
+        await this.#writeIndexes(active, (path, bytes) => disk.writeFile(path, bytes))
         await disk.syncFile(active.pathOf('timeindex'))
         if (active.hasTransactionIndex) await disk.syncFile(active.pathOf('txnindex'))
       }
       const snapshot = `${state.home.path}/${segmentFileName(state.nextOffset, 'snapshot')}`
-      disk.writeSmallFile(snapshot, encodeProducerSnapshot(state.producers.entries))
+      await disk.writeFile(snapshot, encodeProducerSnapshot(state.producers.entries))
       if (state.endSnapshot !== state.nextOffset) await this.removeEndSnapshot()
       const epochs = `${state.home.path}/${leaderEpochFileName}`
       if (state.areEpochsUnsaved) {
-        disk.writeSmallFile(`${epochs}.tmp`, state.epochs.encode())
-        disk.rename(`${epochs}.tmp`, epochs)
+        await disk.writeFile(`${epochs}.tmp`, state.epochs.encode())
+        await disk.renameFile(`${epochs}.tmp`, epochs)
       }
       state.nameChanges++
     }

@@ -91,6 +91,14 @@ export class NodeDisk implements Disk {
     orDiskError('write', path, () => fs.writeFileSync(path, bytes))
   }
 
+  writeFile(path: string, bytes: Buffer): Promise<void> {
+    return promised<void>('write', path, callback => fs.writeFile(path, bytes, callback))
+  }
+
+  renameFile(from: string, to: string): Promise<void> {
+    return promised<void>('rename', from, callback => fs.rename(from, to, callback))
+  }
+
   setModified(path: string, modifiedWallMs: number): void {
     const seconds = modifiedWallMs / 1000
     orDiskError('write', path, () => fs.utimesSync(path, seconds, seconds))
@@ -125,8 +133,9 @@ export class NodeDisk implements Disk {
   }
 
   async #sync(path: string): Promise<void> {
-    // Too many open files is no failed sync: nothing that was written is in doubt.
-    const descriptor = await promised<number>('open', path, callback => fs.open(path, O_RDONLY, callback))
+    // Opening takes microseconds; in the pool it took longer to get there and back. Too many open files is no failed sync:
+    // nothing that was written is in doubt.
+    const descriptor = orDiskError('open', path, () => fs.openSync(path, O_RDONLY))
     try {
       await promised<void>('sync', path, callback =>
         this.#shared.syncs.run(end =>
@@ -137,7 +146,7 @@ export class NodeDisk implements Disk {
         ),
       )
     } finally {
-      await promised<void>('sync', path, callback => fs.close(descriptor, callback))
+      orDiskError('sync', path, () => fs.closeSync(descriptor))
     }
   }
 }

@@ -16,6 +16,7 @@ import { SimulatedFile } from './simulated-file.ts'
 
 const SYNC_US = 3000
 const REMOVE_US = 200
+const WRITE_US = 100
 
 /** A simulated disk as one life of a node sees it. */
 export class AttachedDisk implements Disk {
@@ -75,6 +76,17 @@ export class AttachedDisk implements Disk {
 
   rename(from: string, to: string): void {
     this.#begin('rename', from)
+    this.#rename(from, to)
+  }
+
+  renameFile(from: string, to: string): Promise<void> {
+    return this.#later('rename', from, WRITE_US, error => {
+      if (error !== undefined) throw error
+      this.#rename(from, to)
+    })
+  }
+
+  #rename(from: string, to: string): void {
     const node = this.#disk.tree.find(from)
     const source = this.#disk.tree.parentOf(from)
     const target = this.#disk.tree.parentOf(to)
@@ -102,6 +114,17 @@ export class AttachedDisk implements Disk {
 
   writeSmallFile(path: string, bytes: Buffer): void {
     this.#begin('write', path)
+    this.#write(path, bytes)
+  }
+
+  writeFile(path: string, bytes: Buffer): Promise<void> {
+    return this.#later('write', path, WRITE_US, error => {
+      if (error !== undefined) throw error
+      this.#write(path, bytes)
+    })
+  }
+
+  #write(path: string, bytes: Buffer): void {
     const found = this.#disk.tree.find(path)
     if (found instanceof DirectoryNode) throw new DiskError('io', 'write', path, new Error('it is a directory'))
     const node = found ?? this.#createFile('write', path)
