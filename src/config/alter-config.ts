@@ -73,6 +73,10 @@ export function checkBrokerConfig(
   for (const [name, text] of resource.texts) {
     const parsed = brokerSetting(name)?.parse(text)
     if (parsed?.type === 'invalid') return invalidRequest(parsed.message)
+    // Kafka takes it from a file.
+    if (name.endsWith('max.connection.creation.rate') && parsed?.type === 'parsed' && Number(parsed.text) === 0) {
+      return invalidRequest(`Invalid ${name} 0 for configuration Invalid dynamic configuration`)
+    }
   }
   const none: Texts = new Map()
   const dynamic: DynamicTexts = resource.isCluster

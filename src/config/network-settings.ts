@@ -54,8 +54,7 @@ export const networkSettings = {
   socketListenBacklogSize: int('socket.listen.backlog.size', {
     default: 50,
     min: 1,
-    doc: 'How many connections may wait to be accepted.',
-    noEffect: { because: '1024 may' },
+    doc: 'How many connections may wait to be accepted. Without it 1024 may here.',
   }),
   connectionsMaxIdleMs: long('connections.max.idle.ms', {
     default: 600_000,
@@ -84,8 +83,7 @@ export const networkSettings = {
     default: 2_147_483_647,
     min: 0,
     update: 'cluster-wide',
-    doc: 'The most new connections a second.',
-    noEffect: { because: 'there is no limit' },
+    doc: 'The most new connections a second: further ones wait. For one listener: listener.name.NAME.max.connection.creation.rate.',
   }),
   queuedMaxRequestBytes: long('queued.max.request.bytes', {
     allowed: 'a whole number of at least socket.request.max.bytes, or -1',

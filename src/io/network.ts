@@ -59,6 +59,8 @@ export interface Listener {
 export interface ListenOptions {
   /** Called for each accepted connection, in a turn of its own. */
   readonly accept: (connection: Connection) => void
+  /** How many may wait to be accepted; 1024 when not given. */
+  readonly backlog?: number | undefined
 }
 
 export interface ConnectOptions {

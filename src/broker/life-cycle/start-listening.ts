@@ -1,3 +1,4 @@
+import { listenerText } from '../../config/listener-text.ts'
 import type { Listener } from '../../config/listeners.ts'
 import { NetworkError } from '../../io/network.ts'
 import { apiOf } from '../../protocol/apis.ts'
@@ -5,6 +6,8 @@ import { bind, bindProblem } from '../network/bind.ts'
 import { SocketServer } from '../network/socket-server.ts'
 import { StartError } from '../start-error.ts'
 import type { BrokerParts } from './broker-parts.ts'
+
+const maxInt32 = 2 ** 31 - 1
 
 /** Binds all listeners of brokers, unless they are. Nobody is served yet. Rejects with `StartError`. */
 export async function startListening(parts: BrokerParts): Promise<void> {
@@ -26,6 +29,8 @@ export async function startListening(parts: BrokerParts): Promise<void> {
     maxConnections: () => parts.config.maxConnections,
     maxConnectionsOf: address =>
       parts.config.maxConnectionsPerIpOverrides.get(address) ?? parts.config.maxConnectionsPerIp,
+    creationRates: listenerName => creationRates(parts, listenerName),
+    backlog: parts.texts.has('socket.listen.backlog.size') ? config.socketListenBacklogSize : undefined,
   })
   parts.server = server
   for (const listener of config.brokerListeners) {
@@ -40,6 +45,21 @@ export async function startListening(parts: BrokerParts): Promise<void> {
       advertisedPort: advertised.port === 0 ? port : advertised.port,
     })
   }
+}
+
+/** As in Kafka, brokers among themselves are not held up by a storm of clients on another listener. */
+function creationRates({ config, effectiveTexts }: BrokerParts, listenerName: string) {
+  const { brokerListeners, interBrokerListenerName, maxConnectionCreationRate } = config
+  const isExempt = brokerListeners.length > 1 && listenerName === interBrokerListenerName
+  const own = listenerText(effectiveTexts, listenerName, 'max.connection.creation.rate')
+  return {
+    broker: isExempt ? undefined : unlessUnlimited(maxConnectionCreationRate),
+    listener: own === undefined ? Number.POSITIVE_INFINITY : unlessUnlimited(Number(own)),
+  }
+}
+
+function unlessUnlimited(rate: number): number {
+  return rate === maxInt32 ? Number.POSITIVE_INFINITY : rate
 }
 
 async function bindListener(server: SocketServer, { name, host, port }: Listener): Promise<number> {

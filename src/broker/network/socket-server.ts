@@ -7,6 +7,8 @@ import type { ApiHandler } from '../api-handler.ts'
 import type { MemoryBudget } from '../memory-budget.ts'
 import type { BrokerMetrics } from '../metrics/broker-metrics.ts'
 import { ClientConnection, type ConnectionHost } from './client-connection.ts'
+import { ConnectionGate } from './connection-gate.ts'
+import { ConnectionRate } from './connection-rate.ts'
 import { RateLimitedLog } from './rate-limited-log.ts'
 import type { Request } from './request.ts'
 
@@ -31,6 +33,10 @@ export interface SocketServerOptions {
   readonly maxConnections: () => number
   /** `max.connections.per.ip` with its overrides; they may change. */
   readonly maxConnectionsOf: (address: string) => number
+  /** What `max.connection.creation.rate` says now: of the broker, undefined where a listener is exempt; of the listener alone. */
+  readonly creationRates: (listenerName: string) => { readonly broker: number | undefined; readonly listener: number }
+  /** `socket.listen.backlog.size`; the system's own choice when not given. */
+  readonly backlog: number | undefined
   /** An invariant is broken. */
   readonly failed: (error: Error) => void
 }
@@ -41,6 +47,9 @@ export class SocketServer {
   readonly #writer = new Writer()
   readonly #listeners: { readonly name: string; readonly listener: Listener }[] = []
   readonly #connections = new Set<ClientConnection>()
+  readonly #creationRate = new ConnectionRate()
+  /** By the name of the listener. */
+  readonly #gates = new Map<string, ConnectionGate>()
   readonly #byAddress = new Map<string, number>()
   readonly #refusals: RateLimitedLog
   #sweep: Timer | undefined
@@ -76,8 +85,11 @@ export class SocketServer {
       requestEnded: request => this.#requestEnded(request),
       connectionEnded: (connection, reason) => this.#connectionEnded(connection, reason),
     }
+    const gate = this.#gates.get(listenerName) ?? this.#newGate(listenerName)
+    this.#gates.set(listenerName, gate)
     const listener = await this.#options.network.listen(endpoint, {
-      accept: connection => this.#accept(connection, host),
+      accept: connection => this.#accept(connection, host, gate),
+      backlog: this.#options.backlog,
     })
     this.#listeners.push({ name: listenerName, listener })
     this.#sweep ??= this.#options.clock.after(sweepMs, () => this.#runSweep())
@@ -87,7 +99,7 @@ export class SocketServer {
   /** Requests are read and answered from now on, also those of connections that came before. */
   serve(handlers: ReadonlyMap<number, ApiHandler>): void {
     this.#handlers = handlers
-    for (const connection of this.#connections) connection.start()
+    for (const connection of this.#connections) if (!this.#isHeld(connection)) connection.start()
   }
 
   /** Closes the endpoints of one listener again. */
@@ -102,6 +114,7 @@ export class SocketServer {
     this.#isClosing = true
     this.#sweep?.cancel()
     this.#refusals.close()
+    for (const gate of this.#gates.values()) gate.close()
     await Promise.all(this.#listeners.splice(0).map(one => one.listener.close()))
   }
 
@@ -110,7 +123,27 @@ export class SocketServer {
     for (const connection of this.#connections) connection.close(lingerMs)
   }
 
-  #accept(connection: Connection, host: ConnectionHost): void {
+  #newGate(listenerName: string): ConnectionGate {
+    const { clock, creationRates } = this.#options
+    const own = new ConnectionRate()
+    return new ConnectionGate({
+      clock,
+      limits: () => {
+        const { broker, listener } = creationRates(listenerName)
+        const limits = [{ rate: own, perSecond: listener }]
+        return broker === undefined ? limits : [...limits, { rate: this.#creationRate, perSecond: broker }]
+      },
+      admitted: connection => {
+        if (this.#handlers !== undefined) connection.start()
+      },
+    })
+  }
+
+  #isHeld(connection: ClientConnection): boolean {
+    return this.#gates.get(connection.listenerName)?.holds(connection) === true
+  }
+
+  #accept(connection: Connection, host: ConnectionHost, gate: ConnectionGate): void {
     const { metrics, maxConnections, maxConnectionsOf } = this.#options
     const address = connection.remoteAddress
     const fromAddress = this.#byAddress.get(address) ?? 0
@@ -126,7 +159,7 @@ export class SocketServer {
     this.#byAddress.set(address, fromAddress + 1)
     const client = new ClientConnection(connection, host)
     this.#connections.add(client)
-    if (this.#handlers !== undefined) client.start()
+    if (gate.enter(client)) this.#refusals.warn('connection waits: max.connection.creation.rate is reached', address)
   }
 
   #connectionEnded(connection: ClientConnection, reason: string | undefined): void {
@@ -181,7 +214,9 @@ export class SocketServer {
         connection.destroy(`a frame stopped arriving for ${frameTimeoutMs} ms (millrace.frame.timeout.ms)`)
       } else if (quietMs > maxIdleMs && maxIdleMs >= 0 && connection.unansweredCount === 0) {
         metrics.expiredConnectionsKilled++
-        connection.close(0)
+        if (this.#isHeld(connection))
+          this.#gates.get(connection.listenerName)!.drop(connection, 'it has waited too long')
+        else connection.close(0)
       }
     }
     this.#sweep = clock.after(sweepMs, () => this.#runSweep())

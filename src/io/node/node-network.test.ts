@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import net from 'node:net'
@@ -122,6 +122,21 @@ test('a host that does not answer is given up after the time that was allowed', 
     for (const socket of filling) socket.destroy()
     child.kill('SIGKILL')
   }
+})
+
+test('as many connections wait to be accepted as was asked for', { skip: process.platform !== 'linux' }, async () => {
+  const listener = await nodeIo({ log: noLog }).network.listen(
+    { host: '127.0.0.1', port: 0 },
+    { accept: connection => connection.destroy(), backlog: 3 },
+  )
+  const { port } = listener.endpoint
+  // While this process stands still, nobody accepts. Linux has room for one more than was asked for.
+  const program = `let connected = 0
+    for (let i = 0; i < 20; i++) require('net').connect(${port}, '127.0.0.1').on('error', () => {}).on('connect', () => connected++)
+    setTimeout(() => { console.log(connected); process.exit() }, 500)`
+  const { stdout } = spawnSync(process.execPath, ['-e', program], { encoding: 'utf8' })
+  await listener.close()
+  assert.equal(stdout.trim(), '4')
 })
 
 test('an address that is not of this host, and a name that is none, are refused with a reason', async () => {

@@ -30,11 +30,14 @@ export class NodeNetwork implements Network {
     const where = `listen on ${endpoint.host}:${endpoint.port}`
     return new Promise((resolve, reject) => {
       server.once('error', error => reject(toNetworkError(error, where)))
-      server.listen({ host: endpoint.host, port: endpoint.port, backlog: BACKLOG, exclusive: true }, () => {
-        server.removeAllListeners('error')
-        server.on('error', error => this.#reportRefusal(error))
-        resolve(this.#listener(server, endpoint))
-      })
+      server.listen(
+        { host: endpoint.host, port: endpoint.port, backlog: options.backlog ?? BACKLOG, exclusive: true },
+        () => {
+          server.removeAllListeners('error')
+          server.on('error', error => this.#reportRefusal(error))
+          resolve(this.#listener(server, endpoint))
+        },
+      )
     })
   }
 
