@@ -20,7 +20,7 @@ export const groupSettings = {
   offsetsTopicCompressionCodec: int('offsets.topic.compression.codec', {
     allowed: 'a whole number from 0 to 4',
     default: 0,
-    doc: 'How __consumer_offsets is compressed: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd. Only 0 has an effect so far.',
+    doc: 'How __consumer_offsets is compressed: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd. Commits from then on are.',
   }),
   offsetMetadataMaxBytes: int('offset.metadata.max.bytes', {
     default: 4096,
@@ -34,8 +34,7 @@ export const groupSettings = {
   offsetsLoadBufferSize: int('offsets.load.buffer.size', {
     default: 5_242_880,
     min: 1,
-    doc: 'How much of __consumer_offsets is read at a time when it is loaded.',
-    noEffect: { because: 'it is 1 MiB' },
+    doc: 'How much of a partition of __consumer_offsets is read at a time when it is loaded; at most 1 MiB here, as all are loaded at a time.',
   }),
   offsetsRetentionMinutes: int('offsets.retention.minutes', {
     default: 10_080,

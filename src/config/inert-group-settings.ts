@@ -22,15 +22,11 @@ export const inertGroupSettings: readonly Setting[] = [
     int('group.consumer.min.session.timeout.ms', { default: 45_000, min: 1 }),
     int('group.consumer.regex.refresh.interval.ms', { default: 600_000, min: 10_000, internal: true }),
     int('group.consumer.session.timeout.ms', { default: 45_000, min: 1 }),
-    int('group.coordinator.append.linger.ms', { default: -1, min: -1 }),
-    int('group.coordinator.background.threads', { default: 2, min: 1 }),
-    int('group.coordinator.cached.buffer.max.bytes', { default: 1_048_588, min: 524_288, update: 'cluster-wide' }),
     list('group.coordinator.rebalance.protocols', {
       default: ['classic', 'consumer', 'streams'],
       oneOf: ['consumer', 'classic', 'share', 'streams'],
       nonEmpty: true,
     }),
-    int('group.coordinator.threads', { default: 4, min: 1 }),
     int('group.share.assignment.interval.ms', { default: 1000, min: 0, update: 'cluster-wide' }),
     boolean('group.share.assignor.offload.enable', { default: true, update: 'cluster-wide', internal: true }),
     list('group.share.assignors', { default: ['simple'], nonEmpty: true }),
@@ -97,6 +93,14 @@ export const inertGroupSettings: readonly Setting[] = [
     int('share.coordinator.state.topic.segment.bytes', { default: 104_857_600, min: 1 }),
     int('share.coordinator.threads', { default: 1, min: 1 }),
     int('share.coordinator.write.timeout.ms', { default: 5000, min: 1 }),
+  ]),
+  ...inert('a coordinator writes each decision at once', [
+    int('group.coordinator.append.linger.ms', { default: -1, min: -1 }),
+  ]),
+  ...inert('one broker is one event loop and sizes its queues and its pool itself', [
+    int('group.coordinator.background.threads', { default: 2, min: 1 }),
+    int('group.coordinator.cached.buffer.max.bytes', { default: 1_048_588, min: 524_288, update: 'cluster-wide' }),
+    int('group.coordinator.threads', { default: 4, min: 1 }),
   ]),
   ...inert('transactions are not in Millrace so far', [
     int('add.partitions.to.txn.retry.backoff.max.ms', { default: 100, min: 0 }),

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ErrorCode } from '../../base/error-code.ts'
+import { readCodec, readRecordCount } from '../../records/batch.ts'
 import { BatchBuilder } from '../../records/builder.ts'
+import { Codec } from '../../records/compression/codec.ts'
 import { findCoordinatorApi, offsetCommitApi, offsetFetchApi } from '../../simulator/wire/requests.ts'
 import { type BrokerHost, onBrokerHost } from '../fixture.test.ts'
 
@@ -36,6 +38,25 @@ async function startUnreadable(host: BrokerHost, times: number): Promise<void> {
   host.node.disk.faults.failNext('read', 'io', { pathEnd: logOfGroups, times })
   await host.start()
 }
+
+test('commits are compressed as offsets.topic.compression.codec says, and read back in pieces of offsets.load.buffer.size', () => {
+  const overrides = [...options.overrides, 'offsets.topic.compression.codec=4', 'offsets.load.buffer.size=1']
+  return onBrokerHost({ overrides }, async host => {
+    await host.start()
+    await host.createTopic('topic')
+    await host.ask(findCoordinatorApi, { coordinatorKeys: ['group'] }, 4)
+    await host.world.sleep(1000)
+    for (const offset of [41, 42, 43]) assert.equal(await commit(host, offset), ErrorCode.none)
+    await host.close()
+    const bytes = host.node.start().disk.readSmallFile(`/data/${logOfGroups}`, 100_000)!
+    assert.deepEqual([readCodec(bytes, 0), readRecordCount(bytes, 0)], [Codec.zstd, 1])
+    host.crash('kill')
+    await host.start()
+    await host.world.sleep(1000)
+    assert.equal(await committed(host), 43)
+    await host.close()
+  })
+})
 
 describe('a coordinator whose log cannot be read', () => {
   test('is loading to its clients until it can, and then has all that was committed', () =>

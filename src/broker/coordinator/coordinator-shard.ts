@@ -13,7 +13,6 @@ import { PartitionReplicatedLog } from './partition-replicated-log.ts'
 
 /** Replay lets others run after this long. */
 const sliceMs = 5
-const readBytes = 1 << 20
 /** A load that has failed is tried again. What is damaged may be mended by the operator, and a disk may come back. */
 const loadRetry = { firstMs: 1000, maxMs: 60_000 }
 
@@ -31,6 +30,8 @@ export interface CoordinatorShardOptions<Command extends CommandBase, Rec, Soft,
   readonly machine: MachineOptions<Command, Rec, Soft, Reply, Effect, View>
   /** What the machine sees of the image. */
   readonly view: () => View
+  /** How much of the log is read at a time, unless a batch is larger. */
+  readonly loadBufferBytes: number
   /** The machine has been loaded. */
   readonly loaded?: () => void
 }
@@ -153,7 +154,11 @@ export class CoordinatorShard<Command extends CommandBase, Rec, Soft, Reply, Eff
     let sliceEndMs = clock.now().monotonicMs + sliceMs
     while (offset < log.nextOffset) {
       const { nextOffset } = log
-      const answer = await readBatches(log, { offset, maxBytes: readBytes, isolation: 'logEndOffset' })
+      const answer = await readBatches(log, {
+        offset,
+        maxBytes: this.#options.loadBufferBytes,
+        isolation: 'logEndOffset',
+      })
       if (load !== this.#load) return
       if (answer.type === 'refused') throw new Error(`the log answered with error ${answer.errorCode}`)
       const { bytes } = answer

@@ -38,6 +38,10 @@ export interface GroupCoordinatorOptions {
   readonly partitionCount: () => number | undefined
   /** `offsets.commit.timeout.ms` */
   readonly commitTimeoutMs: number
+  /** `offsets.topic.compression.codec` */
+  readonly compressionCodec: number
+  /** `offsets.load.buffer.size` */
+  readonly loadBufferBytes: number
 }
 
 /** The most answers of one shard that wait for a commit. */
@@ -81,7 +85,7 @@ export class GroupCoordinator {
   /** This broker leads the partition from now on. */
   open(partition: Partition): void {
     assert(!this.#shards.has(partition.index), 'a coordinator is opened once')
-    const { clock, random, deadlines, log, topics, config, commitTimeoutMs } = this.#options
+    const { clock, random, deadlines, log, topics, config, commitTimeoutMs, compressionCodec } = this.#options
     const shard: Shard = new CoordinatorShard<
       GroupCommand,
       GroupRecord,
@@ -98,7 +102,7 @@ export class GroupCoordinator {
       view: () => topics,
       machine: {
         createMachine: () => new GroupMachine(config(), random),
-        codec: recordBatchCodec(groupRecords),
+        codec: recordBatchCodec(groupRecords, compressionCodec),
         timeoutCommand: { type: 'timeout' },
         failureReply,
         answer: (requestId, reply) => this.#answer(requestId, reply),
@@ -106,6 +110,7 @@ export class GroupCoordinator {
         answerTimeoutMs: commitTimeoutMs,
         maxWaitingAnswers,
       },
+      loadBufferBytes: this.#options.loadBufferBytes,
       loaded: () => this.#remove(shard, { type: 'removeStaleOffsets' }),
     })
     this.#shards.set(partition.index, shard)

@@ -12,6 +12,9 @@ import { Unpacker } from '../produce/unpacker.ts'
 import { StartError } from '../start-error.ts'
 import type { BrokerParts } from './broker-parts.ts'
 
+/** Coordinators are loaded all at a time, where Kafka loads one after the other. */
+const maxLoadBufferBytes = 1 << 20
+
 /** Opens all logs, and makes of them the partitions that the image has of this broker. Rejects with `StartError`. */
 export async function openLogs(parts: BrokerParts): Promise<void> {
   const { clock, log } = parts.io
@@ -54,6 +57,8 @@ export async function openLogs(parts: BrokerParts): Promise<void> {
     config: () => groupConfigOf(parts.config),
     partitionCount: () => image.topic(groupTopic)?.partitions.length,
     commitTimeoutMs: config.offsetsCommitTimeoutMs,
+    compressionCodec: config.offsetsTopicCompressionCodec,
+    loadBufferBytes: Math.min(config.offsetsLoadBufferSize, maxLoadBufferBytes),
   })
   parts.partitions = new Partitions({
     nodeId: config.nodeId,

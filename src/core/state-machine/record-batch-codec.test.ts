@@ -35,6 +35,17 @@ test('what is encoded decodes to the same, and is a plain batch of the time of t
   })
 })
 
+test('what is encoded with a codec is compressed, and decodes to the same', () => {
+  for (const codecNumber of [Codec.gzip, Codec.snappy, Codec.lz4, Codec.zstd]) {
+    const compressing = recordBatchCodec(texts, codecNumber)
+    const batch = compressing.encode(['a'.repeat(1000), 'b'], now)
+    assert.ok(isCrcValid(batch, 0, batch.length))
+    assert.equal(decodeBatchHeader(batch).codec, codecNumber)
+    assert.ok(batch.length < 500)
+    assert.deepEqual(compressing.decode(batch), codec.decode(codec.encode(['a'.repeat(1000), 'b'], now)))
+  }
+})
+
 test('a compressed batch, one with gaps and one with unknown records are read', () => {
   const builder = new BatchBuilder()
   builder.appendAt(3, 1n, Buffer.from('k'), Buffer.from('x'))

@@ -37,22 +37,22 @@ const commitMarker = 1
 /** Of one batch after unpacking; Kafka may have been told to compress its coordinators' logs. */
 const maxUncompressedBytes = 128 << 20
 
-/** The batches that Kafka's coordinators write: uncompressed, each record at the time of its decision. */
-export function recordBatchCodec<Rec>(records: KeyValueCodec<Rec>): BatchCodec<Rec> {
+/** The batches that Kafka's coordinators write: uncompressed unless a codec is given, each record at the time of its decision. */
+export function recordBatchCodec<Rec>(records: KeyValueCodec<Rec>, codec: number = Codec.none): BatchCodec<Rec> {
   return {
-    encode: (batch, now) => encodeBatch(records, batch, now),
+    encode: (batch, now) => encodeBatch(records, batch, now, codec),
     decode: batch => (isControlBatch(batch, 0) ? decodeControl(batch) : decodeData(records, batch)),
   }
 }
 
-function encodeBatch<Rec>(codec: KeyValueCodec<Rec>, records: readonly Rec[], now: Now): Buffer {
+function encodeBatch<Rec>(keyValue: KeyValueCodec<Rec>, records: readonly Rec[], now: Now, codec: number): Buffer {
   assert(records.length > 0, 'a batch has records')
   const builder = new BatchBuilder(256 * records.length)
   for (const record of records) {
-    const { key, value } = codec.encode(record)
+    const { key, value } = keyValue.encode(record)
     builder.append(now.wallMs, key, value)
   }
-  return builder.finish()
+  return builder.finish({ codec })
 }
 
 function decodeData<Rec>(codec: KeyValueCodec<Rec>, batch: Buffer): DecodedBatch<Rec> {
