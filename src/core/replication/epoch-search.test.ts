@@ -107,10 +107,16 @@ test('nothing is asked where no beginning is missing', () => {
   const cases: [string, number[], FetchedRecords][] = [
     ['the epoch goes on after the gap', [4, 4], records(10, 4)],
     ['nothing is missing', [4, 4], records(2, 5)],
-    ['there is no epoch before', [], records(10, 0)],
     ['older than epochs', [], records(10, -1)],
   ]
   for (const [what, own, found] of cases) assert.equal(given(own, found).effects[0].type, 'append', what)
+})
+
+test('epoch 0 begins where the log does, and nobody is asked', () => {
+  const { replica, effects } = given([], records(10, 0))
+  assert.deepEqual(one(effects, 'assignEpochs').epochs, [{ leaderEpoch: 0, startOffset: 0 }])
+  one(replica.handle({ type: 'logChanged' }), 'append')
+  assert.deepEqual(startsOf(replica), [[0, 0]])
 })
 
 test('an epoch that the log was told of is not asked for again', () => {

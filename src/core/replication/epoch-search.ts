@@ -13,9 +13,9 @@ import { assignEpochs } from './truncation.ts'
  * then be told that its log matches, and keep them. So the leader is asked, by OffsetForLeaderEpoch, where each epoch began.
  */
 
-/** Whether records at the end of this log say too late where their epoch began. Before epoch 0 there is none to be mistaken. */
+/** Whether records at the end of this log say too late where their epoch began. */
 export function hidesEpochStart({ log }: Replica, { baseOffset, firstLeaderEpoch }: FetchedRecords): boolean {
-  return baseOffset > log.logEndOffset && firstLeaderEpoch > Math.max(log.latestEpoch, 0)
+  return baseOffset > log.logEndOffset && firstLeaderEpoch > log.latestEpoch
 }
 
 /**
@@ -26,8 +26,14 @@ export function fillsGapOfEpochs({ log }: Replica, { baseOffset }: FetchedRecord
   return log.endOffsetForEpoch(log.latestEpoch - 1).endOffset > Math.max(baseOffset, log.logEndOffset)
 }
 
-export function beginEpochSearch(role: Follower, { firstLeaderEpoch }: FetchedRecords): void {
-  role.epochSearch = { leaderEpoch: firstLeaderEpoch, found: [] }
+export function beginEpochSearch(
+  replica: Replica,
+  role: Follower,
+  { firstLeaderEpoch: leaderEpoch }: FetchedRecords,
+): void {
+  // There is none before epoch 0. A log that knew of no epoch below its first record would pass for one of a format without.
+  if (leaderEpoch === 0) assignEpochs(replica, [{ leaderEpoch, startOffset: replica.log.logEndOffset }])
+  else role.epochSearch = { leaderEpoch, found: [] }
 }
 
 /**

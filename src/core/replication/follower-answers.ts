@@ -93,7 +93,7 @@ function takeRecords(replica: Replica, role: Follower, records: FetchedRecords):
   }
   role.heldRecords = records
   if (isBelowStart) startWith(replica, records.baseOffset)
-  else beginEpochSearch(role, records)
+  else beginEpochSearch(replica, role, records)
 }
 
 export function handleAppendFailed(replica: Replica): void {

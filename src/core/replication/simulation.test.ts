@@ -31,7 +31,7 @@ test('replicas under faults keep every invariant and are equal once healed', () 
 test('seeds that a hunt has found are clean', () => {
   const found = [
     2141676, 371, 2131614, 3002955, 20008321, 2141997, 3017610, 30013376, 20011420, 20013749, 40013484, 40015216,
-    60010809,
+    60010809, 103003101,
   ]
   for (const seed of found) run(seed, makeController)
 })

@@ -97,7 +97,7 @@ const bugs: readonly PlantedBug[] = [
   bug(
     'a follower takes an epoch to begin with the first record that is left',
     'epoch-search.ts',
-    'return baseOffset > log.logEndOffset && firstLeaderEpoch > Math.max(log.latestEpoch, 0)',
+    'return baseOffset > log.logEndOffset && firstLeaderEpoch > log.latestEpoch',
     'return false',
   ),
   bug(
