@@ -256,12 +256,17 @@ test('what is set and has no effect is told with its place, unless it is what is
       text: fileWith('socket.send.buffer.bytes=1000', 'socket.receive.buffer.bytes=-1'),
     },
     environment: { KAFKA_LOG_PREALLOCATE: 'true', KAFKA_REPLICA_FETCH_MIN_BYTES: '1' },
-    overrides: ['compression.lz4.level=3'],
+    overrides: [
+      'compression.lz4.level=3',
+      'listener.name.plaintext.max.connections=3',
+      'listener.name.plaintext.connections.max.idle.ms=3',
+    ],
   })
   assert.deepEqual(warnings, [
     'server.properties, line 6: socket.send.buffer.bytes has no effect so far: it is left to the system',
     'environment KAFKA_LOG_PREALLOCATE: log.preallocate has no effect so far: it grows as it is written',
     '--override compression.lz4.level has no effect so far: there is one level',
+    '--override listener.name.plaintext.connections.max.idle.ms has no effect: no listener has it for itself',
   ])
 })
 

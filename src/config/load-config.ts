@@ -2,6 +2,7 @@ import { type BrokerConfig, brokerConfigOf, settingValuesOf } from './broker-con
 import { brokerSetting, brokerSettings, staticSettings } from './broker-settings.ts'
 import { developmentControllerListener, developmentSettings, namesOfProduction } from './development.ts'
 import { type EnvironmentSettings, settingsOfEnvironment } from './environment.ts'
+import { isOfBrokerOnly } from './listener-text.ts'
 import { type ConfigProblem, type Origin, originText } from './problem.ts'
 import { type ConfigFile, settingsOfFile } from './properties.ts'
 import { isSensitive } from './setting.ts'
@@ -192,6 +193,10 @@ function inertWarnings(given: ReadonlyMap<string, GivenText>): string[] {
 function noEffectWarnings(given: ReadonlyMap<string, GivenText>): string[] {
   const warnings: string[] = []
   for (const [name, { text, origin }] of given) {
+    if (isOfBrokerOnly(name)) {
+      warnings.push(`${originText(origin)}${name} has no effect: no listener has it for itself`)
+      continue
+    }
     const setting = brokerSetting(name)
     const parsed = setting?.parse(text)
     if (setting?.noEffect === undefined || parsed?.type !== 'parsed') continue

@@ -64,7 +64,7 @@ export const networkSettings = {
     default: 2_147_483_647,
     min: 0,
     update: 'cluster-wide',
-    doc: 'The most connections of this broker.',
+    doc: 'The most connections of this broker. For one listener: listener.name.NAME.max.connections.',
   }),
   maxConnectionsPerIp: int('max.connections.per.ip', {
     allowed: 'a whole number of at least 0; of at least 1 without max.connections.per.ip.overrides',

@@ -496,6 +496,26 @@ function produceFrame(place: Required<Place>, batch: Buffer): Buffer {
   return frameOf(api.produce.request, header, produceBody(place, batch))
 }
 
+test('one listener may have a limit of its own', async () => {
+  const overrides = { 'listener.name.plaintext.max.connections': '2' }
+  await using strict = await startBroker({ log, overrides })
+  using first = await RawClient.connect({ port: strict.port })
+  assert.equal((await first.call(api.apiVersions, 0, {})).errorCode, ErrorCode.none)
+  const second = await RawClient.connect({ port: strict.port })
+  assert.equal((await second.call(api.apiVersions, 0, {})).errorCode, ErrorCode.none)
+  using refused = await RawClient.connect({ port: strict.port })
+  await refused.closed()
+  await log.logged(/connection refused: listener\.name\.plaintext\.max\.connections is reached/)
+  second.close()
+  await second.closed()
+  // The broker hears of the end a little later than the client does.
+  for (;;) {
+    using next = await RawClient.connect({ port: strict.port })
+    const answer = next.call(api.apiVersions, 0, {}).catch(() => undefined)
+    if ((await answer) !== undefined) break
+  }
+})
+
 test('limits of connections hold, in all and from one address, and can be changed while the broker runs', async () => {
   await using strict = await startBroker({ log, overrides: { 'max.connections.per.ip': '3' } })
   const clients = await Promise.all([1, 2, 3].map(() => RawClient.connect({ port: strict.port })))

@@ -27,6 +27,8 @@ export async function startListening(parts: BrokerParts): Promise<void> {
     slowReaderTimeoutMs: config.millraceSlowReaderTimeoutMs,
     failed: error => parts.fail(error),
     maxConnections: () => parts.config.maxConnections,
+    maxConnectionsOfListener: name =>
+      Number(listenerText(parts.effectiveTexts, name, 'max.connections') ?? Number.POSITIVE_INFINITY),
     maxConnectionsOf: address =>
       parts.config.maxConnectionsPerIpOverrides.get(address) ?? parts.config.maxConnectionsPerIp,
     creationRates: listenerName => creationRates(parts, listenerName),

@@ -31,6 +31,8 @@ export interface SocketServerOptions {
   readonly slowReaderTimeoutMs: number
   /** `max.connections`; it may change. */
   readonly maxConnections: () => number
+  /** `listener.name.NAME.max.connections`; it may change. */
+  readonly maxConnectionsOfListener: (listenerName: string) => number
   /** `max.connections.per.ip` with its overrides; they may change. */
   readonly maxConnectionsOf: (address: string) => number
   /** What `max.connection.creation.rate` says now: of the broker, undefined where a listener is exempt; of the listener alone. */
@@ -51,6 +53,7 @@ export class SocketServer {
   /** By the name of the listener. */
   readonly #gates = new Map<string, ConnectionGate>()
   readonly #byAddress = new Map<string, number>()
+  readonly #byListener = new Map<string, number>()
   readonly #refusals: RateLimitedLog
   #sweep: Timer | undefined
   /** By API key. Until they are there, connections are taken and nothing is read from them. */
@@ -144,30 +147,38 @@ export class SocketServer {
   }
 
   #accept(connection: Connection, host: ConnectionHost, gate: ConnectionGate): void {
-    const { metrics, maxConnections, maxConnectionsOf } = this.#options
+    const { metrics } = this.#options
     const address = connection.remoteAddress
-    const fromAddress = this.#byAddress.get(address) ?? 0
-    const isOverAll = this.#connections.size >= maxConnections()
-    if (this.#isClosing || isOverAll || fromAddress >= maxConnectionsOf(address)) {
+    const reached = this.#limitReached(address, host.listenerName)
+    if (this.#isClosing || reached !== undefined) {
       metrics.connectionsRefused++
-      const setting = isOverAll ? 'max.connections' : 'max.connections.per.ip'
-      if (!this.#isClosing) this.#refusals.warn(`connection refused: ${setting} is reached`, address)
+      if (!this.#isClosing) this.#refusals.warn(`connection refused: ${reached} is reached`, address)
       connection.destroy()
       return
     }
     metrics.connectionsCreated++
-    this.#byAddress.set(address, fromAddress + 1)
+    count(this.#byAddress, address, 1)
+    count(this.#byListener, host.listenerName, 1)
     const client = new ClientConnection(connection, host)
     this.#connections.add(client)
     if (gate.enter(client)) this.#refusals.warn('connection waits: max.connection.creation.rate is reached', address)
   }
 
+  /** The setting that allows no further connection, if there is one. */
+  #limitReached(address: string, listenerName: string): string | undefined {
+    const { maxConnections, maxConnectionsOfListener, maxConnectionsOf } = this.#options
+    if (this.#connections.size >= maxConnections()) return 'max.connections'
+    if ((this.#byListener.get(listenerName) ?? 0) >= maxConnectionsOfListener(listenerName)) {
+      return `listener.name.${listenerName.toLowerCase()}.max.connections`
+    }
+    return (this.#byAddress.get(address) ?? 0) >= maxConnectionsOf(address) ? 'max.connections.per.ip' : undefined
+  }
+
   #connectionEnded(connection: ClientConnection, reason: string | undefined): void {
     if (!this.#connections.delete(connection)) return
     this.#options.metrics.connectionsClosed++
-    const left = (this.#byAddress.get(connection.remoteAddress) ?? 1) - 1
-    if (left === 0) this.#byAddress.delete(connection.remoteAddress)
-    else this.#byAddress.set(connection.remoteAddress, left)
+    count(this.#byAddress, connection.remoteAddress, -1)
+    count(this.#byListener, connection.listenerName, -1)
     if (reason !== undefined && !this.#isClosing)
       this.#refusals.warn(`connection closed: ${reason}`, connection.remoteAddress)
   }
@@ -221,4 +232,10 @@ export class SocketServer {
     }
     this.#sweep = clock.after(sweepMs, () => this.#runSweep())
   }
+}
+
+function count(counts: Map<string, number>, key: string, change: number): void {
+  const left = (counts.get(key) ?? 0) + change
+  if (left === 0) counts.delete(key)
+  else counts.set(key, left)
 }
