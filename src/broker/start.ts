@@ -72,9 +72,13 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     return {
       broker,
       adminPort: admin?.port,
+      // The admin port is the last to close: whoever balances load learns from it that the broker stops.
       close: async () => {
-        await admin?.close()
-        return await broker.close()
+        try {
+          return await broker.close()
+        } finally {
+          await admin?.close()
+        }
       },
     }
   } catch (error) {
