@@ -11,6 +11,8 @@ export interface Call {
   readonly body: Buffer
   readonly sentAt: number
   answeredAt: number | undefined
+  /** What the broker answered, header and body, whether or not the client got it. */
+  answer: Buffer | undefined
 }
 
 /** Stands between clients and a broker that advertises the tap's port: hands everything on and remembers the requests. */
@@ -21,7 +23,7 @@ export class Tap implements AsyncDisposable {
   readonly calls: Call[] = []
   readonly #unanswered = new Map<ProxiedRequest, Call>()
   #proxy: FrameProxy | undefined
-  #dropping: { readonly apiKey: number; readonly dropped: () => void } | undefined
+  #dropping: { readonly apiKey: number; readonly dropped: (call: Call) => void } | undefined
 
   static async open(): Promise<Tap> {
     const [port] = await freePorts(1)
@@ -43,9 +45,16 @@ export class Tap implements AsyncDisposable {
     return `127.0.0.1:${this.port}`
   }
 
-  /** The next answer to such a request is lost, and the connection with it. Resolves when that has happened. */
-  dropNextAnswer(apiKey: number): Promise<void> {
-    return new Promise(dropped => {
+  /**
+   * The next answer to such a request is lost, and the connection with it. Resolves with what was asked when that has happened;
+   * `meanwhile` runs before anything else is handed on.
+   */
+  dropNextAnswer(apiKey: number, meanwhile = () => {}): Promise<Call> {
+    return new Promise(resolve => {
+      const dropped = (call: Call) => {
+        meanwhile()
+        resolve(call)
+      }
       this.#dropping = { apiKey, dropped }
     })
   }
@@ -58,17 +67,19 @@ export class Tap implements AsyncDisposable {
     const { apiKey, apiVersion, clientId } = request.header
     const call: Call = {
       ...{ connection: request.connection, apiKey, apiVersion, clientId: clientId ?? '', body: Buffer.from(body) },
-      ...{ sentAt: performance.now(), answeredAt: undefined },
+      ...{ sentAt: performance.now(), answeredAt: undefined, answer: undefined },
     }
     this.calls.push(call)
     this.#unanswered.set(request, call)
   }
 
   #answered(request: ProxiedRequest, frame: Buffer): Buffer | undefined {
-    this.#unanswered.get(request)!.answeredAt = performance.now()
+    const call = this.#unanswered.get(request)!
     this.#unanswered.delete(request)
-    if (this.#dropping?.apiKey !== request.header.apiKey) return frame
-    this.#dropping.dropped()
+    call.answeredAt = performance.now()
+    call.answer = Buffer.from(frame.subarray(4))
+    if (this.#dropping?.apiKey !== call.apiKey) return frame
+    this.#dropping.dropped(call)
     this.#dropping = undefined
     return undefined
   }

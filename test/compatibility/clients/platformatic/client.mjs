@@ -11,7 +11,7 @@ import { Expected, emit, main, recordsOf, stopRequested } from '../shared/driver
 const common = bootstrap => ({
   clientId: 'platformatic',
   bootstrapBrokers: bootstrap.split(','),
-  retries: 30,
+  retries: 300,
   retryDelay: 100,
 })
 
