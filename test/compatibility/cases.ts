@@ -3,6 +3,7 @@ import { brokerSettings, type Case, CaseWorld } from './cases/case.ts'
 import { fetchCases } from './cases/fetching.ts'
 import { groupCases } from './cases/grouping.ts'
 import { produceCases } from './cases/producing.ts'
+import { refusalCases } from './cases/refusing.ts'
 import { exitOnSignals } from './child-process.ts'
 import { KafkaOracle } from './kafka/kafka-oracle.ts'
 import { MillraceProcess } from './millrace-process.ts'
@@ -22,7 +23,7 @@ const USAGE = `What other people's clients were once reported to suffer from, ea
 A case that fails against Kafka is wrong; run it there first. test/README.md lists them.
 `
 
-const all: readonly Case[] = [...produceCases, ...fetchCases, ...groupCases]
+const all: readonly Case[] = [...produceCases, ...fetchCases, ...groupCases, ...refusalCases]
 
 exitOnSignals()
 const { values: options } = parseArgs({

@@ -33,6 +33,19 @@ def produce(bootstrap, args):
             raise RuntimeError(f"{left} records were not delivered, {failures[:3]}")
 
 
+def transact(bootstrap, args):
+    producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": args["id"]})
+    producer.init_transactions()
+    for job in args["jobs"]:
+        producer.begin_transaction()
+        for n, key, value, headers in records_of(job):
+            producer.produce(job["topic"], key=key, value=value, headers=headers)
+        if args["commit"]:
+            producer.commit_transaction()
+        else:
+            producer.abort_transaction()
+
+
 def show(record):
     emit_record(record.topic(), record.partition(), record.offset(), record.timestamp()[1], record.key(), record.value(),
                 record.headers())
@@ -83,4 +96,4 @@ def member(bootstrap, args):
     consumer.close()
 
 
-main(create=create, produce=produce, consume=consume, member=member)
+main(create=create, produce=produce, consume=consume, member=member, transact=transact)

@@ -18,6 +18,7 @@ import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.KafkaShareConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -42,6 +43,7 @@ public final class Driver {
             case "consume" -> consume(args[1], given);
             case "member" -> member(args[1], given);
             case "transact" -> transact(args[1], given);
+            case "share" -> share(args[1], given);
             default -> throw new IllegalArgumentException(args[0]);
         }
         emit(event("done"));
@@ -98,6 +100,21 @@ public final class Driver {
                 send(producer, job);
                 if (given.get("commit").asBoolean()) producer.commitTransaction();
                 else producer.abortTransaction();
+            }
+        }
+    }
+
+    /** This driver's own verb: joins a share group until as many records are seen. */
+    private static void share(String bootstrap, JsonNode given) {
+        Map<String, Object> settings = Map.of("bootstrap.servers", bootstrap, "group.id", given.get("group").asText());
+        try (KafkaShareConsumer<String, String> consumer = new KafkaShareConsumer<>(settings, new StringDeserializer(), new StringDeserializer())) {
+            consumer.subscribe(List.of(given.get("topic").asText()));
+            long seen = 0;
+            while (seen < given.get("count").asLong()) {
+                for (ConsumerRecord<String, String> record : consumer.poll(Duration.ofMillis(100))) {
+                    emit(record);
+                    seen++;
+                }
             }
         }
     }

@@ -30,13 +30,19 @@ function emitRecord(line) {
   emit('record', { topic, partition, offset, timestamp: ts, key, value: payload, headers: Object.fromEntries(pairs) })
 }
 
-async function produce(bootstrap, { jobs }) {
+async function produce(bootstrap, { jobs, settings = {} }) {
+  const more = Object.entries(settings).flatMap(([key, value]) => ['-X', `${key}=${value}`])
   for (const job of jobs) {
-    const options = ['-X', 'linger.ms=20', '-X', 'acks=all', '-X', `enable.idempotence=${job.idempotent}`]
+    const options = [...more, '-X', 'linger.ms=20', '-X', 'acks=all', '-X', `enable.idempotence=${job.idempotent}`]
     const lines = recordsOf(job).map(({ key, value }) => `${key}:${value}\n`)
     const what = ['-P', '-b', bootstrap, '-t', job.topic, '-z', job.codec, '-K', ':', '-H', `job=${job.prefix}`]
     await kcatOrThrow([...what, ...options], { stdin: lines.join('') })
   }
+}
+
+/** This driver's own, as Java's and confluent-python's: kcat sends all that it reads in one transaction, and commits it. */
+async function transact(bootstrap, { id, jobs }) {
+  await produce(bootstrap, { jobs, settings: { 'transactional.id': id } })
 }
 
 async function consume(bootstrap, { topics, from, settings = {} }) {
@@ -85,4 +91,4 @@ async function member(bootstrap, { topic, group, assignor, settings: more = {} }
   if (code !== 0) throw new Error(`kcat ended with ${code}`)
 }
 
-await main({ produce, consume, member })
+await main({ produce, consume, member, transact })
