@@ -35,7 +35,11 @@ export interface KafkaOptions {
   /** One node only: a directory that is already formatted, by Kafka or by another. `nodeId` must be the one written in it. */
   readonly logDir?: string
   readonly nodeId?: number
+  /** How the voters are known: by records of the metadata log (the default), or by the configuration, which is kraft.version 0. */
+  readonly quorum?: Quorum | undefined
 }
+
+export type Quorum = 'dynamic' | 'static'
 
 interface Node {
   readonly id: number
@@ -45,7 +49,7 @@ interface Node {
   readonly logDir: string
 }
 
-/** Apache Kafka itself, one or three combined nodes on loopback, with a dynamic quorum as its own defaults make it. */
+/** Apache Kafka itself, one or three combined nodes on loopback, with a dynamic quorum, as its own defaults make it, unless told otherwise. */
 export class KafkaOracle implements BrokerProcess {
   readonly name = 'kafka'
   readonly version = KAFKA_VERSION
@@ -135,15 +139,19 @@ async function writeConfigs(options: KafkaOptions): Promise<Node[]> {
   const count = options.nodes ?? 1
   const ports = await freePorts(count * 2)
   const controllers = ports.slice(count).map(port => `127.0.0.1:${port}`)
+  const idOf = (index: number) => options.nodeId ?? index + 1
+  const voters = controllers.map((address, index) => `${idOf(index)}@${address}`).join(',')
   return ports.slice(0, count).map((port, index) => {
-    const id = options.nodeId ?? index + 1
+    const id = idOf(index)
     const logDir = options.logDir ?? join(options.dir, `data-${id}`)
     const replicas = String(count)
     const minIsr = count === 3 ? '2' : '1'
     const properties: Record<string, string> = {
       'process.roles': 'broker,controller',
       'node.id': String(id),
-      'controller.quorum.bootstrap.servers': controllers.join(','),
+      ...(options.quorum === 'static'
+        ? { 'controller.quorum.voters': voters }
+        : { 'controller.quorum.bootstrap.servers': controllers.join(',') }),
       'controller.listener.names': 'CONTROLLER',
       listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://${controllers[index]}`,
       'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
@@ -167,7 +175,7 @@ async function writeConfigs(options: KafkaOptions): Promise<Node[]> {
   })
 }
 
-/** One node votes alone; three are each other's initial controllers and so need their directory ids beforehand. */
+/** Where records name the voters, one node votes alone; three are each other's initial controllers and so need their directory ids beforehand. */
 async function formatDirectories(
   java: readonly string[],
   options: KafkaOptions,
@@ -180,7 +188,8 @@ async function formatDirectories(
     const controller = /CONTROLLER:\/\/(127\.0\.0\.1:\d+)/.exec(readFileSync(node.configFile, 'utf8'))![1]
     return `${node.id}@${controller}:${uuid()}`
   })
-  const quorum = nodes.length === 1 ? ['--standalone'] : ['--initial-controllers', voters.join(',')]
+  const dynamic = nodes.length === 1 ? ['--standalone'] : ['--initial-controllers', voters.join(',')]
+  const quorum = options.quorum === 'static' ? [] : dynamic
   const [command, ...flags] = java
   for (const node of nodes) {
     const format = ['format', '--ignore-formatted', '--cluster-id', clusterId, '--config', node.configFile, ...quorum]
