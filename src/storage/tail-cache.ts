@@ -1,20 +1,9 @@
 import { readBatchSize, readLastOffset } from '../records/batch.ts'
 import type { RingUser, TailRing } from './tail-ring.ts'
+import { TailRuns } from './tail-runs.ts'
 
 /** A longer run is not continued: finding a batch in it means walking from its beginning. */
 const maxRunBytes = 32 * 1024
-
-/** Whole batches of one segment that lie together in a chunk. */
-interface CachedRun {
-  readonly baseOffset: number
-  endOffset: number
-  readonly segmentBaseOffset: number
-  /** Where the first of them begins in the segment's file. */
-  readonly position: number
-  readonly chunkId: number
-  readonly start: number
-  length: number
-}
 
 /** Where a batch begins: in its segment, and in the cache. */
 export interface CachedPlace {
@@ -25,12 +14,20 @@ export interface CachedPlace {
   readonly at: number
 }
 
+/** Where a batch lies in the log and its segment. */
+interface AddedPlace {
+  readonly baseOffset: number
+  readonly endOffset: number
+  readonly segmentBaseOffset: number
+  readonly position: number
+}
+
 /** What one partition has in the tail ring. Runs follow one another, but gaps between them are possible. */
 export class TailCache implements RingUser {
   readonly #ring: TailRing
   readonly #maxBytes: number
   readonly #isToBeWritten: () => boolean
-  readonly #runs: CachedRun[] = []
+  readonly #runs = new TailRuns()
   #bytes = 0
 
   /** `isToBeWritten` says whether what `add` answered, of any call, still has to be written. */
@@ -41,36 +38,32 @@ export class TailCache implements RingUser {
   }
 
   /** Keeps a copy of a batch and answers a view of the copy, to write it from: it stays good for as long. */
-  add(
-    batch: Buffer,
-    place: { baseOffset: number; endOffset: number; segmentBaseOffset: number; position: number },
-  ): Buffer {
+  add(batch: Buffer, place: AddedPlace): Buffer {
     const { chunkId, start } = this.#ring.copy(batch, this)
-    const last = this.#runs.at(-1)
-    const isContinued =
-      last !== undefined &&
+    if (this.#isContinued(place, chunkId, start)) this.#runs.extendLast(place.endOffset, batch.length)
+    else this.#runs.push({ ...place, chunkId, start, length: batch.length })
+    this.#bytes += batch.length
+    while (this.#bytes > this.#maxBytes && this.#runs.length > 1) this.#bytes -= this.#runs.dropFirst()
+    return (this.#ring.chunk(chunkId) as Buffer).subarray(start, start + batch.length)
+  }
+
+  #isContinued({ segmentBaseOffset, position }: AddedPlace, chunkId: number, start: number): boolean {
+    if (this.#runs.length === 0) return false
+    const last = this.#runs.at(this.#runs.length - 1)
+    return (
       last.length < maxRunBytes &&
       last.chunkId === chunkId &&
       last.start + last.length === start &&
-      last.segmentBaseOffset === place.segmentBaseOffset &&
-      last.position + last.length === place.position
-    if (isContinued) {
-      last.endOffset = place.endOffset
-      last.length += batch.length
-    } else {
-      this.#runs.push({ ...place, chunkId, start, length: batch.length })
-    }
-    this.#bytes += batch.length
-    while (this.#bytes > this.#maxBytes && this.#runs.length > 1)
-      this.#bytes -= (this.#runs.shift() as CachedRun).length
-    return (this.#ring.chunk(chunkId) as Buffer).subarray(start, start + batch.length)
+      last.segmentBaseOffset === segmentBaseOffset &&
+      last.position + last.length === position
+    )
   }
 
   /** Where the batch that holds this offset begins, if it is here. */
   find(offset: number): CachedPlace | undefined {
-    const runIndex = this.#runs.findLastIndex(run => run.baseOffset <= offset)
-    if (runIndex < 0 || offset >= this.#runs[runIndex].endOffset) return undefined
-    const run = this.#runs[runIndex]
+    const runIndex = this.#runs.floor(offset)
+    if (runIndex < 0 || offset >= this.#runs.get(runIndex, 'endOffset')) return undefined
+    const run = this.#runs.at(runIndex)
     const bytes = this.#ring.chunk(run.chunkId)
     if (bytes === undefined) return undefined
     let at = run.start
@@ -80,7 +73,7 @@ export class TailCache implements RingUser {
 
   /** The size of the batch at a place. */
   batchSize({ runIndex, at }: CachedPlace): number {
-    return readBatchSize(this.#ring.chunk(this.#runs[runIndex].chunkId) as Buffer, at)
+    return readBatchSize(this.#ring.chunk(this.#runs.get(runIndex, 'chunkId')) as Buffer, at)
   }
 
   /** A copy of the segment's bytes [place, endPosition) if all of them are here. */
@@ -88,7 +81,7 @@ export class TailCache implements RingUser {
     const parts: Buffer[] = []
     let { position } = place
     for (let index = place.runIndex; index < this.#runs.length && position < endPosition; index++) {
-      const run = this.#runs[index]
+      const run = this.#runs.at(index)
       const bytes = this.#ring.chunk(run.chunkId)
       const skipped = position - run.position
       const isNext = run.segmentBaseOffset === place.segmentBaseOffset && skipped >= 0 && skipped < run.length
@@ -102,27 +95,23 @@ export class TailCache implements RingUser {
 
   /** Forgets what is at or above the offset. */
   truncate(endOffset: number): void {
-    while (this.#runs.length > 0 && this.#runs[this.#runs.length - 1].endOffset > endOffset) {
-      this.#bytes -= (this.#runs.pop() as CachedRun).length
+    while (this.#runs.length > 0 && this.#runs.get(this.#runs.length - 1, 'endOffset') > endOffset) {
+      this.#bytes -= this.#runs.dropLast()
     }
   }
 
   /** Forgets what begins below the offset: it lies elsewhere now. */
   forgetBelow(offset: number): void {
-    while (this.#runs.length > 0 && this.#runs[0].baseOffset < offset) {
-      this.#bytes -= (this.#runs.shift() as CachedRun).length
-    }
+    while (this.#runs.length > 0 && this.#runs.get(0, 'baseOffset') < offset) this.#bytes -= this.#runs.dropFirst()
   }
 
   clear(): void {
-    this.#runs.length = 0
+    this.#runs.clear()
     this.#bytes = 0
   }
 
   chunkDropped(chunkId: number): boolean {
-    while (this.#runs.length > 0 && this.#runs[0].chunkId <= chunkId) {
-      this.#bytes -= (this.#runs.shift() as CachedRun).length
-    }
+    while (this.#runs.length > 0 && this.#runs.get(0, 'chunkId') <= chunkId) this.#bytes -= this.#runs.dropFirst()
     return this.#isToBeWritten()
   }
 }
