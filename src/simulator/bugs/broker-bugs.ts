@@ -87,6 +87,21 @@ export const bugs: readonly PlantedBug[] = [
     why: 'more is removed than the size asks for (I56)',
   },
   {
+    name: 'time-retention-is-too-eager',
+    file: 'core/log/retention.ts',
+    find: 'wallMs - largestTimestamp > retentionMs',
+    replace: 'wallMs - largestTimestamp > retentionMs / 10',
+    why: 'records go before their time (I56)',
+  },
+  {
+    name: 'writes-in-flight-hold-last-stable-offset',
+    file: 'storage/segmented-log.ts',
+    find: 'return Math.min(highWatermark, Math.max(logStartOffset, producers.firstUnstableOffset(highWatermark)))',
+    replace:
+      'return this.#state.nextOffset > highWatermark ? logStartOffset : Math.min(highWatermark, producers.firstUnstableOffset(highWatermark))',
+    why: 'the last stable offset falls while a write is under way (I9)',
+  },
+  {
     name: 'clean-marker-stays',
     file: 'storage/directory-loader.ts',
     find: 'if (this.#isClean) await removeCleanShutdown(disk, this.#path)',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { History } from '../history/history.ts'
 import type { GroupTarget, PollRequest, ReadRecord, SeenRecord, SendRequest } from '../history/operations.ts'
+import type { PlannedTopic } from '../plan.ts'
 import { Violations } from '../violations.ts'
 import { checkHistory } from './check-history.ts'
 import { type PartitionTruth, partitionKey } from './partition-truth.ts'
@@ -9,11 +10,14 @@ import { type PartitionTruth, partitionKey } from './partition-truth.ts'
 const topicId = 'topic-of-the-first-run'
 const otherId = 'topic-of-another-kind!'
 const place = { topic: 'orders', topicId, partition: 0 }
+/** Its records are gone after a second. */
+const news = { topic: 'news', topicId: 'topic-of-short-records', partition: 0 }
 const producer = { id: 7, epoch: 0, sequence: 0 }
 const generation1 = { group: 'g', member: 'one', generation: 1 }
 
 interface Watermarks {
   readonly highWatermark?: number
+  readonly lastStableOffset?: number
   readonly logStartOffset?: number
 }
 
@@ -26,6 +30,7 @@ class Story {
   constructor() {
     this.created('orders', topicId)
     this.created('others', otherId)
+    this.created('news', news.topicId)
   }
 
   created(topic: string, id: string): void {
@@ -53,9 +58,9 @@ class Story {
   }
 
   readRecords(offset: number, records: readonly ReadRecord[], watermarks: Watermarks = {}): void {
-    const { highWatermark = 100, logStartOffset = 0 } = watermarks
+    const { highWatermark = 100, lastStableOffset = highWatermark, logStartOffset = 0 } = watermarks
     const call = this.history.begin('reader', 'poll', { ...place, offset, isolation: 'readUncommitted' })
-    this.history.ok(call, { records, highWatermark, lastStableOffset: highWatermark, logStartOffset })
+    this.history.ok(call, { records, highWatermark, lastStableOffset, logStartOffset })
   }
 
   /** Handed out by a client that fetches ahead, since this place. */
@@ -96,6 +101,10 @@ class Story {
     this.history.ok(call, { ...place, offset, token })
   }
 
+  newsBeginAt(to: number, wallMs: number): void {
+    this.history.mark('logStartMoved', { ...news, from: 0, to, wallMs, sizeBytes: 0 })
+  }
+
   /** The partition in the end. */
   holds(values: readonly (string | undefined)[], { logStartOffset = 0, target = place } = {}): void {
     const records = values.flatMap((value, index) => (value === undefined ? [] : [at(logStartOffset + index, value)]))
@@ -109,7 +118,10 @@ class Story {
   broken(): string {
     const violations = new Violations()
     const history = History.parse([...this.history.lines()])
-    const topics = [{ name: 'orders', partitions: 1, config: {}, isMortal: false }]
+    const topics: PlannedTopic[] = [
+      { name: 'orders', partitions: 1, config: {}, isMortal: false },
+      { name: 'news', partitions: 1, config: { 'retention.ms': '1000' }, isMortal: false },
+    ]
     checkHistory({ history, truth: this.truth, violations, plan: { flush: this.flush, topics } })
     return [...new Set(violations.kept.map(({ invariant }) => invariant))].sort().join(' ')
   }
@@ -177,10 +189,27 @@ const sound: Record<string, (story: Story) => void> = {
     story.history.mark('damaged', { ...place, from: 1, to: 2 })
     story.holds(['a', undefined, 'c'])
   },
+  'a last stable offset that a power cut has set back': story => {
+    story.flush = 'async'
+    story.read(0, [], { highWatermark: 5 })
+    story.cut(3)
+    story.read(0, [], { highWatermark: 5, lastStableOffset: 3 })
+  },
   'records that were deleted, and a log start that says so': story => {
     story.sent(['a', 'b'], 0)
     story.history.ok(story.history.begin('admin', 'deleteRecords', { ...place, offset: 1 }), { lowWatermark: 1 })
     story.holds(['b'], { logStartOffset: 1 })
+  },
+  'records that are gone since they were too old': story => {
+    story.sent(['a', 'b'], 0, news)
+    story.newsBeginAt(1, 1002)
+    story.holds(['b'], { logStartOffset: 1, target: news })
+  },
+  'records that were deleted before they were too old': story => {
+    story.sent(['a', 'b'], 0, news)
+    story.history.begin('admin', 'deleteRecords', { ...news, offset: 1 })
+    story.newsBeginAt(1, 900)
+    story.holds(['b'], { logStartOffset: 1, target: news })
   },
   'a topic that was made anew under its name': story => {
     story.sent(['a'], 0)
@@ -412,6 +441,14 @@ const unsound: readonly (readonly [invariants: string, what: string, tell: (stor
   ],
   [
     'I9',
+    'the last stable offset goes back',
+    story => {
+      story.read(0, [], { lastStableOffset: 5 })
+      story.read(0, [], { lastStableOffset: 4 })
+    },
+  ],
+  [
+    'I9',
     'a log ends below what was acknowledged before',
     story => {
       story.sent(['a', 'b'], 0)
@@ -609,6 +646,25 @@ const unsound: readonly (readonly [invariants: string, what: string, tell: (stor
     story => {
       story.history.fail(story.send(['a']), 'CORRUPT_MESSAGE')
       story.holds(['a'])
+    },
+  ],
+  [
+    'I56',
+    'a record is gone before it is too old',
+    story => {
+      story.sent(['a', 'b'], 0, news)
+      story.newsBeginAt(1, 1001)
+      story.holds(['b'], { logStartOffset: 1, target: news })
+    },
+  ],
+  [
+    'I56',
+    'more is gone than was deleted, and not too old',
+    story => {
+      story.sent(['a', 'b', 'c'], 0, news)
+      story.history.begin('admin', 'deleteRecords', { ...news, offset: 1 })
+      story.newsBeginAt(2, 900)
+      story.holds(['c'], { logStartOffset: 2, target: news })
     },
   ],
   [

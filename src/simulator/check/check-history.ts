@@ -1,6 +1,7 @@
 import type { History } from '../history/history.ts'
 import type { Plan } from '../plan.ts'
 import type { Violations } from '../violations.ts'
+import { checkAges } from './check-ages.ts'
 import { checkCompaction } from './check-compaction.ts'
 import { checkGroups } from './check-groups.ts'
 import { checkIds } from './check-ids.ts'
@@ -15,7 +16,7 @@ export interface CheckInput {
   /** What every partition holds in the end. */
   readonly truth: Truth
   readonly violations: Violations
-  readonly plan: Pick<Plan, 'flush' | 'topics'> & Partial<Pick<Plan, 'faults'>>
+  readonly plan: Pick<Plan, 'flush' | 'topics'> & Partial<Pick<Plan, 'faults' | 'clients'>>
 }
 
 /** Everything that a history alone can show. */
@@ -26,5 +27,6 @@ export function checkHistory(input: CheckInput): void {
   checkGroups(input)
   checkReaders(input)
   checkRetention(input)
+  checkAges(input)
   checkCompaction(input)
 }

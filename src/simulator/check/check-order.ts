@@ -15,7 +15,7 @@ interface Statement {
 
 /**
  * Order in real time: what was acknowledged before another send began lies before it (I7), and no answer takes back what an
- * earlier one said of log start, high watermark and end (I9). A cut of the power may set both back.
+ * earlier one said of log start, high watermark, last stable offset and end (I9). A cut of the power may set all but the start back.
  */
 export function checkOrder(input: CheckInput): void {
   const topics = new Incarnations(input.history)
@@ -23,12 +23,14 @@ export function checkOrder(input: CheckInput): void {
   const sends: Statement[] = []
   const ends: Statement[] = []
   const starts: Statement[] = []
+  const stables: Statement[] = []
   for (const call of input.history.calls) {
     if (call.outcome !== 'ok') continue
     const found = statementOf(call, topics)
     if (found.send !== undefined) sends.push(found.send)
     if (found.end !== undefined) ends.push(found.end)
     if (found.start !== undefined) starts.push(found.start)
+    if (found.stable !== undefined) stables.push(found.stable)
   }
   const firstSends = withoutRepeats(sends)
   checkGrowing(firstSends, (before, after) => {
@@ -47,6 +49,13 @@ export function checkOrder(input: CheckInput): void {
       `${told(after)} says that the log ends at ${after.value}; ${told(before)} knew ${before.value}`,
     )
   })
+  checkGrowing(stables, (before, after) => {
+    if (after.value >= before.value || mayBeSetBack(cuts, before, after)) return
+    input.violations.add(
+      'I9',
+      `${told(after)} says that the last stable offset is ${after.value}; ${told(before)} said ${before.value}`,
+    )
+  })
   // The start is saved before anybody is told of it, so not even the power sets it back.
   checkGrowing(starts, (before, after) => {
     if (after.value >= before.value || cuts.hasDamage(before.topicId, before.partition)) return
@@ -57,7 +66,14 @@ export function checkOrder(input: CheckInput): void {
   })
 }
 
-function statementOf(call: Call, topics: Incarnations): { send?: Statement; end?: Statement; start?: Statement } {
+interface Statements {
+  readonly send?: Statement
+  readonly end?: Statement
+  readonly start?: Statement
+  readonly stable?: Statement
+}
+
+function statementOf(call: Call, topics: Incarnations): Statements {
   if (call.f === 'send') {
     const { request, answer } = call as Call<'send'>
     const place = placeOf(request, call, topics)
@@ -68,8 +84,12 @@ function statementOf(call: Call, topics: Incarnations): { send?: Statement; end?
     // What was fetched ahead says nothing of the time when it was handed out.
     const place = request.since === undefined ? placeOf(request, call, topics) : undefined
     if (place === undefined || answer === undefined) return {}
-    const end = { ...place, value: answer.highWatermark }
-    return answer.logStartOffset < 0 ? { end } : { end, start: { ...place, value: answer.logStartOffset } }
+    const { highWatermark, lastStableOffset, logStartOffset } = answer
+    return {
+      end: { ...place, value: highWatermark },
+      ...(lastStableOffset >= 0 && { stable: { ...place, value: lastStableOffset } }),
+      ...(logStartOffset >= 0 && { start: { ...place, value: logStartOffset } }),
+    }
   }
   if (call.f === 'listOffset') {
     const { request, answer } = call as Call<'listOffset'>

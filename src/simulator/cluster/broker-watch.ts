@@ -1,5 +1,6 @@
 import type { Broker } from '../../broker/broker.ts'
 import type { Partition } from '../../broker/partition.ts'
+import type { History } from '../history/history.ts'
 import type { Plan } from '../plan.ts'
 import type { Violations } from '../violations.ts'
 
@@ -7,16 +8,29 @@ import type { Violations } from '../violations.ts'
 interface Seen {
   logStartOffset: number
   highWatermark: number
+  lastStableOffset: number
   /** Only where retention goes by size. */
   sizeBytes: number
+}
+
+export interface WatchParts {
+  readonly plan: Plan
+  readonly history: History
+  readonly violations: Violations
+  /** By the broker's clock. */
+  readonly wallMs: () => number
 }
 
 /** The god view: looks at a running broker after every event, for what must hold at every moment (I9, I48, I56). */
 export class BrokerWatch {
   readonly #violations: Violations
+  readonly #history: History
+  readonly #wallMs: () => number
   readonly #isAck: boolean
   /** By topic: how large logs stay, where nothing but their size makes them smaller. */
   readonly #retentionBytes: ReadonlyMap<string, number>
+  /** Of these it is told when their logs begin further on. */
+  readonly #timedTopics: ReadonlySet<string>
   #broker: Broker | undefined
   readonly #seen = new Map<object, Seen>()
   #brokerEpoch = -1
@@ -24,10 +38,13 @@ export class BrokerWatch {
   /** By directory: up to where its logs were synced when a sync failed there in the life of this process. */
   readonly #failedSyncs = new Map<string, ReadonlyMap<object, number>>()
 
-  constructor(plan: Plan, violations: Violations) {
+  constructor({ plan, history, violations, wallMs }: WatchParts) {
     this.#isAck = plan.flush === 'ack'
     this.#retentionBytes = new Map(retentionBytesOf(plan))
+    this.#timedTopics = new Set(timedTopicsOf(plan))
+    this.#history = history
     this.#violations = violations
+    this.#wallMs = wallMs
   }
 
   begin(broker: Broker): void {
@@ -95,24 +112,38 @@ export class BrokerWatch {
     before.sizeBytes = sizeBytes
   }
 
-  #lookAt({ log, topic, index }: Partition): void {
-    const { logStartOffset, highWatermark, logEndOffset, flushedOffset, nextOffset } = log
+  /** Whether the records were old enough is for those to check who know them. */
+  #logStartMoved({ log, topic, topicId, index }: Partition, from: number): void {
+    if (!this.#timedTopics.has(topic)) return
+    const { logStartOffset: to, sizeBytes } = log
+    const target = { topic, topicId, partition: index }
+    this.#history.mark('logStartMoved', { ...target, from, to, wallMs: this.#wallMs(), sizeBytes })
+  }
+
+  #lookAt(partition: Partition): void {
+    const { log, topic, index } = partition
+    const { logStartOffset, highWatermark, lastStableOffset, logEndOffset, flushedOffset, nextOffset } = log
     const isOrdered = logStartOffset <= highWatermark && highWatermark <= logEndOffset && logEndOffset <= nextOffset
     // Nobody is served from a log that is offline. Its directory may have failed before what was loaded was synced.
     const isPromised = !this.#isAck || log.isOffline || highWatermark <= flushedOffset
     const before = this.#seen.get(log)
     const hasGoneBack =
-      before !== undefined && (logStartOffset < before.logStartOffset || highWatermark < before.highWatermark)
-    if (isOrdered && isPromised && !hasGoneBack && log.lastStableOffset <= highWatermark) {
-      if (before === undefined) this.#seen.set(log, { logStartOffset, highWatermark, sizeBytes: 0 })
+      before !== undefined &&
+      (logStartOffset < before.logStartOffset ||
+        highWatermark < before.highWatermark ||
+        lastStableOffset < before.lastStableOffset)
+    if (isOrdered && isPromised && !hasGoneBack && lastStableOffset <= highWatermark) {
+      if (before === undefined) this.#seen.set(log, { logStartOffset, highWatermark, lastStableOffset, sizeBytes: 0 })
       else {
+        if (logStartOffset > before.logStartOffset) this.#logStartMoved(partition, before.logStartOffset)
         before.logStartOffset = logStartOffset
         before.highWatermark = highWatermark
+        before.lastStableOffset = lastStableOffset
       }
       return
     }
     const invariant = hasGoneBack ? 'I9' : isPromised ? 'I56' : 'I48'
-    const watermarks = `start ${logStartOffset}, high watermark ${highWatermark}, stable ${log.lastStableOffset}`
+    const watermarks = `start ${logStartOffset}, high watermark ${highWatermark}, stable ${lastStableOffset}`
     const ends = `synced ${flushedOffset}, end ${logEndOffset}, next ${nextOffset}`
     this.#violations.add(
       invariant,
@@ -130,4 +161,12 @@ function retentionBytesOf({ topics, clients, faults }: Plan): (readonly [topic: 
     ({ config, isCompacted }) => isCompacted !== true && 'retention.bytes' in config && !('retention.ms' in config),
   )
   return bySize.map(({ name, config }) => [name, Number(config['retention.bytes'])])
+}
+
+/** Where the clock is set, what was too old may not seem so any more once it is gone. */
+function timedTopicsOf({ topics, faults }: Plan): string[] {
+  if (faults.clockStepMs !== undefined) return []
+  return topics
+    .filter(({ config, isCompacted }) => isCompacted !== true && 'retention.ms' in config)
+    .map(({ name }) => name)
 }

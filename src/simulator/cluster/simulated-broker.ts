@@ -49,7 +49,8 @@ export class SimulatedBroker {
     this.#violations = violations
     this.node = world.addNode('broker')
     this.ledger = new Ledger(history, violations)
-    this.#watch = new BrokerWatch(plan, violations)
+    const wallMs = () => this.node.clock.read(world.scheduler.timeUs).wallMs
+    this.#watch = new BrokerWatch({ plan, history, violations, wallMs })
     this.#groupWatch = new GroupWatch(history)
     this.node.disk.faults.failed = (operation, path) => {
       const directory = plan.logDirs.find(one => `/${path}`.replace('//', '/').startsWith(`${one}/`))

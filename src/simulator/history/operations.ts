@@ -130,6 +130,14 @@ export interface Marks {
   cut: Target & { readonly from: number }
   /** Bytes were damaged on purpose: these offsets may be missing, but never wrong. */
   damaged: Target & { readonly from: number; readonly to: number }
+  /** In the life of one broker a log whose records go by their age began further on; `sizeBytes` of it were left. */
+  logStartMoved: Target & {
+    readonly from: number
+    readonly to: number
+    /** By the broker's clock. */
+    readonly wallMs: number
+    readonly sizeBytes: number
+  }
   /** A client was told of the topic under this id for the first time. */
   seenTopic: { readonly topic: string; readonly topicId: Uuid }
   fault: { readonly text: string }
