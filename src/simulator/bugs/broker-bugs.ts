@@ -206,4 +206,11 @@ export const bugs: readonly PlantedBug[] = [
     replace: 'partitions.map(() => undefined)',
     why: 'a member does not go on where its group has committed (I41)',
   },
+  {
+    name: 'members-begin-beyond',
+    file: 'client/consumer/offset-store.ts',
+    find: 'return { offset: one.offset, leaderEpoch: one.leaderEpoch }',
+    replace: 'return { offset: one.offset + 1, leaderEpoch: one.leaderEpoch }',
+    why: 'a member leaves out a record where its group has committed (I40)',
+  },
 ]

@@ -269,9 +269,15 @@ const sound: Record<string, (story: Story) => void> = {
   'a member that begins where its group had committed, or further on': story => {
     story.sent(['a', 'b', 'c'], 0)
     story.committed(1, 'first')
-    story.handedOut(1, ['b'], { beginsFor: 'g' })
+    story.handedOut(1, ['b'], { beginsFor: 'g', commitsFor: 'g' })
     story.handedOut(2, ['c'], { beginsFor: 'g' })
     story.holds(['a', 'b', 'c'])
+  },
+  'a member that begins behind what was deleted': story => {
+    story.sent(['a', 'b', 'c'], 0)
+    story.history.ok(story.history.begin('admin', 'deleteRecords', { ...place, offset: 2 }), { lowWatermark: 2 })
+    story.handedOut(2, ['c'], { beginsFor: 'g' })
+    story.holds(['c'], { logStartOffset: 2 })
   },
   'a member that begins where a commit that nobody heard of may have set its group back': story => {
     story.sent(['a', 'b', 'c'], 0)
@@ -616,6 +622,26 @@ const unsound: readonly (readonly [invariants: string, what: string, tell: (stor
       story.sent(['a', 'b'], 0)
       story.handedOut(0, ['a', 'b'])
       story.handedOut(1, ['b'], { after: 2 })
+      story.holds(['a', 'b'])
+    },
+  ],
+  [
+    'I40',
+    'a member begins beyond what its group had committed',
+    story => {
+      story.sent(['a', 'b', 'c'], 0)
+      story.handedOut(0, ['a', 'b'], { beginsFor: 'g' })
+      story.committed(1, 'first')
+      story.handedOut(2, ['c'], { beginsFor: 'g' })
+      story.holds(['a', 'b', 'c'])
+    },
+  ],
+  [
+    'I40',
+    'a member of a group that has committed nothing begins behind the start',
+    story => {
+      story.sent(['a', 'b'], 0)
+      story.handedOut(1, ['b'], { beginsFor: 'g' })
       story.holds(['a', 'b'])
     },
   ],

@@ -7,7 +7,10 @@ import { partitionKey } from './partition-truth.ts'
 /** A request that nobody answered may have its effect this much later. */
 const maxUnderWayMs = 15_000
 
-/** Nothing is left out from one batch to the next (I40), and who joins a group begins where it has committed (I41). */
+/**
+ * Nothing is left out from one batch to the next (I40), and who joins a group begins where it has committed, neither before
+ * (I41) nor beyond (I40).
+ */
 export function checkReaders(input: CheckInput): void {
   const topics = new Incarnations(input.history)
   const cuts = new Cuts(input.history)
@@ -19,13 +22,44 @@ export function checkReaders(input: CheckInput): void {
     if (cuts.anyBetween(topicId, partition, { from: spanOf(call).invokedAt, to: call.endedAt })) continue
     if (after !== undefined) checkSequel(input, call, { topicId, after })
     if (beginsFor === undefined) continue
-    const reached = ({ request, invokedAt, endedAt }: Call<'commit'>) => {
+    const reachedBy = ({ request, invokedAt, endedAt }: Call<'commit'>) => {
       if (request.group !== beginsFor || request.partition !== partition) return 'another'
       return topics.reached(request, { invokedAt, endedAt })
     }
-    const sure = commits.filter(commit => reached(commit) === topicId)
-    const unclear = commits.filter(commit => reached(commit) === undefined)
+    const sure = commits.filter(commit => reachedBy(commit) === topicId)
+    const unclear = commits.filter(commit => reachedBy(commit) === undefined)
     checkBeginning(input, call, { sure, unclear })
+    const committed = [...sure, ...unclear].filter(({ invokedAt }) => invokedAt < call.endedAt)
+    const ends = endsHandedOut(input, call, topicId, topics)
+    const reached = Math.max(0, ...committed.map(({ request }) => request.offset), ...ends)
+    checkNotBeyond(input, call, { topicId, reachedOffset: reached, cuts })
+  }
+}
+
+/** Where the records ended that members which commit without a word were handed of the partition before. */
+function endsHandedOut({ history }: CheckInput, call: Call<'poll'>, topicId: string, topics: Incarnations): number[] {
+  const { partition, beginsFor } = call.request
+  return history.callsOf('poll').flatMap(other => {
+    const { request, answer, id } = other
+    const last = answer?.records.at(-1)
+    if (last === undefined || request.commitsFor !== beginsFor || request.partition !== partition || id >= call.id)
+      return []
+    return (topics.reached(request, spanOf(other)) ?? topicId) === topicId ? [last.offset + 1] : []
+  })
+}
+
+/** What lies behind all that the group can have committed is not passed over: a group that has none begins at the start. */
+function checkNotBeyond(
+  { truth, violations }: CheckInput,
+  call: Call<'poll'>,
+  { topicId, reachedOffset, cuts }: { readonly topicId: string; readonly reachedOffset: number; readonly cuts: Cuts },
+): void {
+  const { topic, partition, offset } = call.request
+  const records = truth.get(partitionKey(topicId, partition))?.records
+  for (let left = reachedOffset; left < offset; left++) {
+    if (!records?.has(left) || cuts.mayHaveTaken(topicId, partition, left, spanOf(call).invokedAt)) continue
+    const text = `${call.process} began at ${offset} of ${topic}-${partition} (call ${call.id}), and nobody in its group was given ${left}, or has committed beyond it`
+    return violations.add('I40', text)
   }
 }
 

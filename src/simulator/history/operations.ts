@@ -40,6 +40,8 @@ export interface PollRequest extends Target {
   readonly after?: number
   /** The first records that a member of this group was handed of the partition. */
   readonly beginsFor?: string
+  /** What it was handed may be committed for this group without a word. */
+  readonly commitsFor?: string
   readonly isolation: 'readUncommitted' | 'readCommitted'
 }
 

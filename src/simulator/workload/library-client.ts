@@ -106,7 +106,7 @@ export async function runLibraryReader(at: Workplace, options: LibraryOptions): 
     })
     const partition = random.below(topic.partitionCount)
     consumer.assign([{ topic: topic.name, partition, offset: 'earliest' }])
-    await new Reading(at, consumer, undefined).run(random.between(5, 40))
+    await new Reading(at, consumer, {}).run(random.between(5, 40))
     await bounded(at, 'consumer.close', 5000, () => consumer.close({ timeoutMs: 5000 }))
     client.destroy()
   }
@@ -121,14 +121,15 @@ export async function runLibraryMember(
   while (!at.isStopping()) {
     await think(at, options.thinkMs)
     const client = clientOf(at, options)
+    const autoCommit = random.chance(0.5)
     const consumer = client.consumer({
       ...{ groupId: options.group, offsetReset: 'earliest', fetchMaxWaitMs: 100 },
-      ...{ autoCommit: random.chance(0.5), autoCommitIntervalMs: 700 },
+      ...{ autoCommit, autoCommitIntervalMs: 700 },
       ...{ sessionTimeoutMs: 6000, heartbeatIntervalMs: 1000, maxPollIntervalMs: 6000 },
       assignors: random.pick([['cooperative-sticky'], ['range'], ['cooperative-sticky', 'range']] as const),
     })
     consumer.subscribe(at.topicNames)
-    await new Reading(at, consumer, options.group).run(random.between(10, 100))
+    await new Reading(at, consumer, { group: options.group, autoCommit }).run(random.between(10, 100))
     if (random.chance(0.8)) await bounded(at, 'consumer.close', 5000, () => consumer.close({ timeoutMs: 5000 }))
     client.destroy()
   }
@@ -139,14 +140,16 @@ class Reading {
   readonly #at: Workplace
   readonly #consumer: Consumer
   readonly #group: string | undefined
+  readonly #autoCommits: boolean
   readonly #since: number
   /** By partition: where the last records ended. */
   readonly #ends = new Map<string, number>()
 
-  constructor(at: Workplace, consumer: Consumer, group: string | undefined) {
+  constructor(at: Workplace, consumer: Consumer, { group, autoCommit }: { group?: string; autoCommit?: boolean }) {
     this.#at = at
     this.#consumer = consumer
     this.#group = group
+    this.#autoCommits = autoCommit === true
     this.#since = at.history.length
   }
 
@@ -186,6 +189,7 @@ class Reading {
       // In a group the partition may have been somebody else's meanwhile.
       ...(end !== undefined && this.#group === undefined && { after: end }),
       ...(end === undefined && this.#group !== undefined && { beginsFor: this.#group }),
+      ...(this.#autoCommits && this.#group !== undefined && { commitsFor: this.#group }),
     })
     const seen = records.map(record => ({ offset: record.offset, ...seenRecord(record, true) }))
     history.ok(call, { records: seen, highWatermark, lastStableOffset: -1, logStartOffset: -1 })
