@@ -47,7 +47,7 @@ function byRelease(version: string): Case {
 }
 
 /** A18, W21, W22: a static member that is back has what it had, nobody else hears of it, and its new settings are in force. */
-function staticMember(client: 'java'): Case {
+function staticMember(client: 'java' | 'confluent-python'): Case {
   return {
     name: 'A18: a static member comes back with another session timeout',
     client,
@@ -91,4 +91,10 @@ async function settleAlone(member: Parameters<typeof settle>[0][number]): Promis
   await settle([member])
 }
 
-export const groupCases: readonly Case[] = [oldJoin, byRelease('2.4.0'), byRelease('3.6.0'), staticMember('java')]
+export const groupCases: readonly Case[] = [
+  oldJoin,
+  byRelease('2.4.0'),
+  byRelease('3.6.0'),
+  staticMember('java'),
+  staticMember('confluent-python'),
+]

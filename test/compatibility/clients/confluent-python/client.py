@@ -78,7 +78,8 @@ def member(bootstrap, args):
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": args["group"], "enable.auto.commit": False,
                          "auto.offset.reset": "earliest", "session.timeout.ms": 6000, "heartbeat.interval.ms": 500,
                          "fetch.wait.max.ms": 200,
-                         "partition.assignment.strategy": "range" if args["assignor"] == "eager" else "cooperative-sticky"})
+                         "partition.assignment.strategy": "range" if args["assignor"] == "eager" else "cooperative-sticky",
+                         **args.get("settings", {})})
     consumer.subscribe([args["topic"]])
     while not stopped.is_set():
         records = consumer.consume(500, timeout=0.1)
