@@ -1,7 +1,9 @@
 import { ErrorCode } from '../base/error-code.ts'
 import { auditDisk } from './audit/audit-disk.ts'
+import type { KnownProducers } from './audit/audit-log.ts'
 import { imageText } from './audit/audit-metadata.ts'
 import { checkHistory } from './check/check-history.ts'
+import { partitionKey } from './check/partition-truth.ts'
 import { SimulatedBroker } from './cluster/simulated-broker.ts'
 import { Crew } from './crew.ts'
 import { readAll } from './final-reads.ts'
@@ -139,6 +141,7 @@ class Run {
     await this.#readCommitted(admin)
     const image = this.#broker.broker?.metadata.image
     const groups = this.#followGroups()
+    const liveProducers = this.#liveProducers()
     this.#phase('cold audit')
     if (!(await this.#broker.close())) {
       this.#violations.add('I65', 'the broker could not be closed in the end')
@@ -149,7 +152,7 @@ class Run {
     const liveImage = image && imageText(image)
     await auditDisk({
       ...{ world: this.#world, plan: this.#plan, broker: this.#broker, violations: this.#violations },
-      ...{ truth, liveImage },
+      ...{ truth, liveImage, liveProducers },
     })
     this.#phase('last start')
     await this.#broker.start()
@@ -162,6 +165,13 @@ class Run {
     for (const topic of (await admin.client.topics(admin.topicNames)) ?? [])
       for (let partition = 0; partition < topic.partitionCount; partition++)
         for (const group of this.#crew.groups) await fetchCommitted(admin, group, { topic, partition })
+  }
+
+  #liveProducers(): Map<string, KnownProducers> {
+    const known = new Map<string, KnownProducers>()
+    for (const log of this.#broker.broker?.logs.logs ?? [])
+      if (!log.isOffline) known.set(partitionKey(log.topicId, log.partition), log.inspect().producers)
+    return known
   }
 
   /** The durable state of each group coordinator, up to its last event: members go also while the broker closes. */

@@ -5,7 +5,7 @@ import type { SimulatedBroker } from '../cluster/simulated-broker.ts'
 import type { World } from '../io/world.ts'
 import type { Plan } from '../plan.ts'
 import type { Violations } from '../violations.ts'
-import { checkLookups, checkProducers, scanLog } from './audit-log.ts'
+import { checkLookups, checkProducers, type KnownProducers, scanLog } from './audit-log.ts'
 import { auditMetadata } from './audit-metadata.ts'
 import { openCopy } from './opened-copy.ts'
 
@@ -17,6 +17,8 @@ export interface AuditParts {
   readonly violations: Violations
   /** The metadata as the broker held it when it closed. */
   readonly liveImage: readonly string[] | undefined
+  /** By partition: what the broker knew of producers when nobody wrote any more. */
+  readonly liveProducers: ReadonlyMap<string, KnownProducers>
 }
 
 /**
@@ -24,7 +26,7 @@ export interface AuditParts {
  * batches only. Both are the same, hold what readers were given, and agree with a scan in all they know.
  */
 export async function auditDisk(parts: AuditParts): Promise<void> {
-  const { world, plan, broker, violations, truth, liveImage } = parts
+  const { world, plan, broker, violations, truth, liveImage, liveProducers } = parts
   const snapshot = broker.node.disk.snapshot()
   auditMetadata(broker.node.disk.files(), liveImage, violations)
   const compacted = new Set(plan.topics.filter(topic => topic.isCompacted === true).map(topic => topic.name))
@@ -42,6 +44,8 @@ export async function auditDisk(parts: AuditParts): Promise<void> {
     if (scanned === undefined) continue
     await checkLookups(log, scanned, violations)
     checkProducers(log, scanned, violations)
+    const live = liveProducers.get(partitionKey(log.topicId, log.partition))
+    if (live !== undefined) checkProducers(log, scanned, violations, live)
     checkTruth(log, truth, violations)
     if (other === undefined) violations.add('I51', `${log.topic}-${log.partition} is lost when it is recovered`)
     else {

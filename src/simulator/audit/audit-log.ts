@@ -13,7 +13,7 @@ import {
   readProducerId,
 } from '../../records/batch.ts'
 import { openBatch } from '../../records/open-batch.ts'
-import type { SegmentedLog } from '../../storage/segmented-log.ts'
+import type { LogInspection, SegmentedLog } from '../../storage/segmented-log.ts'
 import type { Violations } from '../violations.ts'
 
 /** Offsets and times of one log that are looked up one by one; of longer logs a sample. */
@@ -86,14 +86,21 @@ export async function checkLookups(log: SegmentedLog, { records }: ScannedLog, v
   }
 }
 
-/** What a log knows of its producers is what its batches say (I27). */
-export function checkProducers(log: SegmentedLog, { batches }: ScannedLog, violations: Violations): void {
+export type KnownProducers = LogInspection['producers']
+
+/** What a log knows of its producers is what its batches say (I27); `producers`: what it knew of them while it was in use. */
+export function checkProducers(
+  log: SegmentedLog,
+  { batches }: ScannedLog,
+  violations: Violations,
+  producers: KnownProducers = log.inspect().producers,
+): void {
   const replayed = new ProducerStates()
   for (const batch of batches) {
     replayed.append(batch, 0)
     replayed.complete(Number.POSITIVE_INFINITY)
   }
-  const known = new Map(log.inspect().producers)
+  const known = new Map(producers)
   for (const [producerId, entry] of replayed.entries) {
     const now = known.get(producerId)
     // Compaction keeps the last batch of each producer, and of those before what it likes.
