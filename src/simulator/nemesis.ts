@@ -146,7 +146,7 @@ export class Nemesis {
     })
   }
 
-  #plotDisk({ stallMs, fullDiskMs, readErrorMs, syncErrorMs, rotMs }: PlannedFaults): void {
+  #plotDisk({ stallMs, fullDiskMs, readOnlyMs, readErrorMs, syncErrorMs, rotMs }: PlannedFaults): void {
     const { broker } = this.#parts
     const { disk } = broker.node
     this.#plot(rotMs, () => {
@@ -163,6 +163,14 @@ export class Nemesis {
         disk.faults.freeBytes -= taken
         return () => {
           disk.faults.freeBytes += taken
+        }
+      })
+    })
+    this.#plot(readOnlyMs, () => {
+      this.#trouble('the disk is read-only', 4000, () => {
+        disk.faults.isReadOnly = true
+        return () => {
+          disk.faults.isReadOnly = false
         }
       })
     })

@@ -60,6 +60,8 @@ export interface PlannedFaults {
   readonly latencyMs: number | undefined
   readonly stallMs: number | undefined
   readonly fullDiskMs: number | undefined
+  /** The file system takes no more changes, as after an error of its own. */
+  readonly readOnlyMs?: number | undefined
   readonly readErrorMs: number | undefined
   readonly syncErrorMs: number | undefined
   readonly pauseMs: number | undefined
@@ -229,5 +231,6 @@ function drawFaults(random: SeededRandom, later: SeededRandom): PlannedFaults {
     clientPauseMs: every(3000, 15_000, 0.25),
     flipRate: random.chance(0.15) ? 0.5 : 0,
     rotMs: later.chance(0.1) ? later.between(2000, 10_000) : undefined,
+    readOnlyMs: later.chance(0.1) ? later.between(5000, 20_000) : undefined,
   }
 }

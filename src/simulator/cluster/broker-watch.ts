@@ -154,7 +154,8 @@ export class BrokerWatch {
 
 function retentionBytesOf({ topics, clients, faults }: Plan): (readonly [topic: string, bytes: number])[] {
   // What failed to be written makes a log smaller, too.
-  const failsToWrite = faults.fullDiskMs !== undefined || faults.syncErrorMs !== undefined
+  const { fullDiskMs, readOnlyMs, syncErrorMs } = faults
+  const failsToWrite = [fullDiskMs, readOnlyMs, syncErrorMs].some(ms => ms !== undefined)
   const deletesRecords = (clients.admin?.deleteRecordsRate ?? 0) > 0
   if (failsToWrite || deletesRecords) return []
   const bySize = topics.filter(
