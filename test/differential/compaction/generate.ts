@@ -1,9 +1,6 @@
 import type { Random } from '../../../src/base/random.ts'
 import type { LogWriter, NewRecord, Producer } from './log-writer.ts'
-import type { Shape } from './shapes.ts'
-
-/** Longer than `segment.ms` of the topics, so that the next batch begins a segment. */
-const rollMs = 1_200_000
+import { rollMs, type Shape } from './shapes.ts'
 
 /**
  * Writes a log of some shape, in as many rounds as wanted, drawn from `random`. Timestamps lie in the future and grow by a

@@ -26,6 +26,11 @@ export interface Shape {
   readonly ageMs: number
   /** Settings that are other ones in the second round. */
   readonly inSecondRound: Readonly<Record<string, string>>
+  /**
+   * In each round `max.compaction.lag.ms` has passed for the first segment that is dirty, and for no other: the one that is written
+   * to would end for it in Millrace though nothing is appended, and in Kafka not.
+   */
+  readonly isFirstOverdue: boolean
   /** Between some segments of the first round more offsets are left out than an index can hold. */
   readonly isFarApart: boolean
 }
@@ -48,13 +53,16 @@ const plain: Omit<Shape, 'topic'> = {
   jitterMs: 0,
   ageMs: 0,
   inSecondRound: {},
+  isFirstOverdue: false,
   isFarApart: false,
 }
 
 const minuteMs = 60_000
 const ageMs = 600 * minuteMs
+/** By which timestamps jump where a segment is to end: longer than `segment.ms` of the topics. */
+export const rollMs = 20 * minuteMs
 
-/** Of settings of lag: what was written for the first so many minutes is old enough. Segments begin every twenty minutes. */
+/** Of settings of lag: what was written for the first so many minutes is old enough. */
 function oldEnough(minutes: number): string {
   return String(ageMs - minutes * minuteMs)
 }
@@ -146,7 +154,8 @@ const shapes: readonly Shape[] = [
     ageMs,
     keys: 8,
     tombstones: 15,
-    configs: { 'min.cleanable.dirty.ratio': '1', 'max.compaction.lag.ms': String(minuteMs) },
+    configs: { 'min.cleanable.dirty.ratio': '1' },
+    isFirstOverdue: true,
   },
   { ...plain, topic: 'never-due', ageMs, keys: 8, configs: { 'min.cleanable.dirty.ratio': '1' } },
   {
@@ -164,13 +173,23 @@ const shapes: readonly Shape[] = [
 
 /** In one run every shape once, or, in many, with others of the counts too: `variant` 0 is the list as it stands. */
 export function shapesOf(variant: number): Shape[] {
-  if (variant === 0) return [...shapes]
-  return shapes.map((shape, index) => ({
+  return shapes.map((shape, index) => withLag(variant === 0 ? shape : variantOf(shape, variant, index)))
+}
+
+function variantOf(shape: Shape, variant: number, index: number): Shape {
+  return {
     ...shape,
     topic: `${shape.topic}-${variant}`,
     keys: Math.max(2, Math.round(shape.keys * [0.3, 1, 3][(variant + index) % 3]!)),
     batchesPerSegment: Math.max(2, Math.round(shape.batchesPerSegment * [1, 2, 0.5][(variant * 2 + index) % 3]!)),
     segments: 2 + ((variant + index * 3) % 5),
     producers: 1 + ((variant + index) % 5),
-  }))
+  }
+}
+
+/** The second round begins with the segment that was written to at the end of the first. */
+function withLag(shape: Shape): Shape {
+  if (!shape.isFirstOverdue) return shape
+  const lagWithin = (segment: number) => ({ 'max.compaction.lag.ms': oldEnough(((segment + 0.5) * rollMs) / minuteMs) })
+  return { ...shape, configs: { ...shape.configs, ...lagWithin(0) }, inSecondRound: lagWithin(shape.segments) }
 }
