@@ -12,7 +12,7 @@ import { LeaderEpochs } from '../core/log/leader-epochs.ts'
 import type { LogConfig } from '../core/log/partition-log.ts'
 import { ProducerStates } from '../core/log/producer-states.ts'
 import { planSegments, type SegmentPlan } from '../core/log/segment-plan.ts'
-import type { Disk } from '../io/disk.ts'
+import { type Disk, replaceFile } from '../io/disk.ts'
 import { scanBatches } from './batch-scan.ts'
 import type { CleanEnd } from './clean-ends.ts'
 import { type RecoveringLog, recoverLog, removeSegments } from './log-recovery.ts'
@@ -151,6 +151,7 @@ export async function loadLog(context: StorageContext, request: LoadRequest): Pr
   await removeStraySnapshots(context, path, plan, segments, isKnown)
   const logEndOffset = segments.active.nextOffset
   const logStartOffset = Math.min(Math.max(request.logStartOffset, segments.first.baseOffset), logEndOffset)
+  await forgetEpochsBeyond(context, home, log.epochs, logEndOffset)
   log.epochs.truncateFromStart(logStartOffset)
   return {
     topicId: request.topicId,
@@ -306,6 +307,24 @@ function readEpochs(context: StorageContext, segments: SegmentList, path: string
   const bytes = context.disk.readSmallFile(`${path}/${leaderEpochFileName}`, maxEpochFileBytes)
   const epochs = bytes && LeaderEpochs.decode(bytes)
   return epochs?.length === 0 && segments.sizeBytes > 0 ? undefined : epochs
+}
+
+/**
+ * Epochs are saved before the batches that they began with are synced, so the file may say who wrote offsets which the log does
+ * not reach any more. Others get these offsets next, and after a kill the file would make damage of their batches: what
+ * it says has to go before anything is appended.
+ */
+async function forgetEpochsBeyond(
+  { disk }: StorageContext,
+  { path, epochs: saved }: LogHome,
+  epochs: LeaderEpochs,
+  logEndOffset: number,
+): Promise<void> {
+  const last = saved?.entries.at(-1)
+  if (last === undefined || last.startOffset <= logEndOffset) return
+  // After a clean shutdown the log knows them itself: a follower has them from its leader, and gets their batches.
+  if (epochs.entries.at(-1)?.startOffset === last.startOffset) return
+  await replaceFile(disk, `${path}/${leaderEpochFileName}`, epochs.encode())
 }
 
 /** Where the log ends, and its producers there, if the files of a clean shutdown say so. */
