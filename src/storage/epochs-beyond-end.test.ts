@@ -63,4 +63,29 @@ for (const ending of ['kill', 'power'] as const) {
       await appendThree(host, again)
       await endsAndIsWhole(host, again, ending)
     }))
+
+  test(`what a leader writes in a gap at its end is there after its process ends (${ending})`, async () => {
+    // What a power cut takes of a file is drawn.
+    for (let seed = 0; seed < 20; seed++) {
+      await onHost({ seed }, async host => {
+        const log = await begin(host)
+        await log.assignEpochs([
+          { leaderEpoch: 3, startOffset: 3 },
+          { leaderEpoch: 4, startOffset: 4 },
+        ])
+        await appendThree(host, log)
+        await endsAndIsWhole(host, log, ending)
+      })
+    }
+  })
 }
+
+test('a leader whose file of epochs cannot be written for a gap at its end takes nothing there', () =>
+  onHost({}, async host => {
+    const log = await begin(host)
+    await log.assignEpochs([{ leaderEpoch: 3, startOffset: 3 }])
+    host.node.disk.faults.failNext('write', 'io', { pathEnd: leaderEpochFileName })
+    log.assignLeaderEpoch(7)
+    assert.equal(log.isOffline, true)
+    assert.deepEqual(host.faults.events, ['failed'])
+  }))

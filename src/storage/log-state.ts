@@ -101,6 +101,8 @@ export class LogState {
   endSnapshot: number | undefined
   /** `leader-epoch-checkpoint` does not hold what `epochs` does. */
   areEpochsUnsaved: boolean
+  /** It was written in place, and has to be synced before anything that follows. */
+  areEpochsUnsynced = false
   /** The files are not those that a clean shutdown leaves: something was appended, cut or recovered. */
   isChanged: boolean
   /** Since when something is not synced, if `flush.ms` asks for it; monotonic. */

@@ -156,6 +156,23 @@ export class LogTrimmer {
     state.context.clock.nextTurn(() => state.listener.logStartOffsetMoved())
   }
 
+  assignLeaderEpoch(leaderEpoch: number): void {
+    const state = this.#state
+    const { epochs, nextOffset } = state
+    // Where epochs began in offsets that are missing at the end of this log: it gives these offsets to others.
+    const isCut = epochs.truncateFromEnd(nextOffset + 1)
+    const isNew = epochs.assign({ leaderEpoch, startOffset: nextOffset })
+    if (!isCut && !isNew) return
+    state.areEpochsUnsaved = true
+    state.isChanged = true
+    if (!isCut || !state.hasFiles) return
+    try {
+      this.#flusher.epochsCut()
+    } catch (error) {
+      this.#cutFailed(error)
+    }
+  }
+
   /** What an append that follows says of its epoch would be later than these, and is not to be found without them. */
   async assignEpochs(epochs: readonly EpochStart[]): Promise<void> {
     assert(this.#appender.isIdle, 'no append is in flight when epochs are assigned')

@@ -158,12 +158,7 @@ export class SegmentedLog implements PartitionLog<FileRange> {
   }
 
   assignLeaderEpoch(leaderEpoch: number): void {
-    const { epochs, nextOffset } = this.#state
-    // Where epochs began in offsets that are missing at the end of this log: it gives these offsets to others.
-    epochs.truncateFromEnd(nextOffset + 1)
-    if (!epochs.assign({ leaderEpoch, startOffset: nextOffset })) return
-    this.#state.areEpochsUnsaved = true
-    this.#state.isChanged = true
+    this.#trimmer.assignLeaderEpoch(leaderEpoch)
   }
 
   assignEpochs(epochs: readonly EpochStart[]): Promise<void> {
