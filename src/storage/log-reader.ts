@@ -87,8 +87,10 @@ export class LogReader {
   #findNow(offset: number): LogPosition | undefined {
     const hint = this.#hints.get(offset)
     if (hint !== undefined) return this.#inNextSegment(hint)
-    const segment = this.#segments.floor(offset)
-    const position = this.tail?.find(offset)?.position ?? this.#locateWarm(segment, offset)
+    const cached = this.tail?.find(offset)
+    // The segment may begin with the batch, far behind the offset.
+    const segment = this.#segments.floor(cached?.segmentBaseOffset ?? offset)
+    const position = cached?.position ?? this.#locateWarm(segment, offset)
     return position === undefined ? undefined : { offset, segment, position }
   }
 

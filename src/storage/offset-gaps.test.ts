@@ -280,6 +280,19 @@ test('offsets too far from the beginning of a segment begin another', () =>
     host.node.crash('kill')
   }))
 
+test('a read far before the first batch of a segment is not answered with those of the one before it', () =>
+  onHost({ config: { ...config, segmentBytes: 100_000 } }, async host => {
+    const log = await open(host)
+    const far = 3 * 2 ** 31
+    await follow(host, log, Buffer.concat([0, 1, 2].map(baseOffset => batchOf({ baseOffset }))))
+    await follow(host, log, batchOf({ baseOffset: far, valueBytes: 20 }))
+    for (const maxBytes of [1, 200, 100_000]) {
+      const read = log.read({ offset: far - 1, maxBytes, minOneBatch: true, isolation: 'logEndOffset' })
+      const bytes = await bytesOf(read)
+      assert.deepEqual([readBaseOffset(bytes, 0), bytes.length], [far, readBatchSize(bytes, 0)], `${maxBytes} bytes`)
+    }
+  }))
+
 for (const fault of ['open', 'append'] as const) {
   test(`a batch too far behind the end that cannot be written (${fault}) leaves the log as it was`, () =>
     onHost({ config }, async host => {
