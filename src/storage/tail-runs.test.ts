@@ -41,3 +41,18 @@ test('runs are kept in order, however many come and go at either end', () => {
     )
   }
 })
+
+test('memory of many runs is given back when they go', () => {
+  const run = { baseOffset: 0, endOffset: 1, segmentBaseOffset: 0, position: 0, chunkId: 0, start: 0, length: 70 }
+  const drops = [(runs: TailRuns) => runs.dropFirst(), (runs: TailRuns) => runs.dropLast()]
+  for (const drop of drops) {
+    const runs = new TailRuns()
+    const { capacity } = runs
+    for (let count = 0; count < 15_000; count++) runs.push(run)
+    assert.ok(runs.capacity >= 15_000)
+    while (runs.length > 100) drop(runs)
+    assert.ok(runs.capacity < 1000, `${runs.capacity}`)
+    runs.clear()
+    assert.equal(runs.capacity, capacity)
+  }
+})

@@ -31,6 +31,11 @@ export class TailRuns {
     return this.#length
   }
 
+  /** How many there is memory for. */
+  get capacity(): number {
+    return this.#capacity
+  }
+
   get(index: number, field: keyof TailRun): number {
     return this.#numbers[this.#slot(index) + columnOf[field]]
   }
@@ -49,7 +54,7 @@ export class TailRuns {
   }
 
   push(run: TailRun): void {
-    if (this.#length === this.#capacity) this.#grow()
+    if (this.#length === this.#capacity) this.#resize(2 * this.#capacity)
     this.#length++
     const slot = this.#slot(this.#length - 1)
     this.#numbers[slot] = run.baseOffset
@@ -73,6 +78,7 @@ export class TailRuns {
     const bytes = this.get(0, 'length')
     this.#head = (this.#head + 1) % this.#capacity
     this.#length--
+    this.#giveBack()
     return bytes
   }
 
@@ -80,11 +86,13 @@ export class TailRuns {
   dropLast(): number {
     const bytes = this.get(this.#length - 1, 'length')
     this.#length--
+    this.#giveBack()
     return bytes
   }
 
   clear(): void {
     this.#length = 0
+    this.#resize(initialCapacity)
   }
 
   /** The last run that begins at or below the offset; -1 when there is none. */
@@ -104,9 +112,14 @@ export class TailRuns {
     return ((this.#head + index) % this.#capacity) * fields.length
   }
 
-  #grow(): void {
+  /** There are as many of these as there are partitions, and each was busy once. */
+  #giveBack(): void {
+    if (this.#capacity > initialCapacity && this.#length * 4 <= this.#capacity) this.#resize(this.#capacity / 2)
+  }
+
+  #resize(capacity: number): void {
     const runs = Array.from({ length: this.#length }, (_, index) => this.at(index))
-    this.#capacity *= 2
+    this.#capacity = capacity
     this.#numbers = new Float64Array(this.#capacity * fields.length)
     this.#head = 0
     this.#length = 0
