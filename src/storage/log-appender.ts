@@ -117,7 +117,7 @@ export class LogAppender {
     segment.isSealed = false
     segment.restore(mark)
     state.producers.rollBack(fromOffset)
-    state.epochs.truncateToLength(first.epochEntries)
+    state.epochs.dropNewerThan(first.latestEpoch)
     state.nextOffset = fromOffset
     this.#reader.forget(fromOffset)
     state.directory.writeFailed(error)
@@ -251,7 +251,7 @@ export class LogAppender {
     if (start === end) return
     const state = this.#state
     const segment = state.segments.active
-    const write = this.#writer.begin(segment, state.nextOffset, state.epochs.length)
+    const write = this.#writer.begin(segment, state.nextOffset, state.epochs.latestEpoch)
     const position = segment.sizeBytes
     const baseOffset = state.nextOffset
     for (let at = start; at < end; at += readBatchSize(bytes, at)) this.#note(segment, bytes, at)

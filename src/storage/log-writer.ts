@@ -9,7 +9,7 @@ export interface Write {
   readonly segment: Segment
   readonly mark: SegmentMark
   readonly fromOffset: number
-  readonly epochEntries: number
+  readonly latestEpoch: number
   endOffset: number
   parts: Buffer[]
   byteLength: number
@@ -89,10 +89,10 @@ export class LogWriter {
   }
 
   /** The write that the next batches belong to. Asked for before they are noted anywhere: it remembers what was before. */
-  begin(segment: Segment, fromOffset: number, epochEntries: number): Write {
+  begin(segment: Segment, fromOffset: number, latestEpoch: number): Write {
     if (this.#gathering !== undefined) return this.#gathering
     const mark = segment.mark()
-    return { segment, mark, fromOffset, epochEntries, endOffset: fromOffset, parts: [], byteLength: 0 }
+    return { segment, mark, fromOffset, latestEpoch, endOffset: fromOffset, parts: [], byteLength: 0 }
   }
 
   /** Batches that stay valid; they are written when the turn ends, with those that follow. */

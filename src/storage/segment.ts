@@ -42,12 +42,22 @@ export class SegmentIndexes {
     this.aborted = aborted
   }
 
+  /** Forgets what is said of batches from this offset on. */
+  truncate({ endOffset, baseOffset }: { readonly endOffset: number; readonly baseOffset: number }): void {
+    this.offsets.truncate(endOffset - baseOffset)
+    this.times.truncate(endOffset - baseOffset)
+    while ((this.aborted.at(-1)?.lastOffset ?? -1) >= endOffset) this.aborted.pop()
+  }
+
   get sizeBytes(): number {
     return this.offsets.sizeBytes + this.times.sizeBytes + this.aborted.length * 40
   }
 }
 
-/** What a segment knew before some batches were noted: enough to forget them. */
+/**
+ * What a segment knew before some batches were noted: enough to forget them. Its indexes are cut by offset: they may have been made
+ * anew meanwhile.
+ */
 export interface SegmentMark {
   readonly sizeBytes: number
   readonly nextOffset: number
@@ -55,9 +65,6 @@ export interface SegmentMark {
   readonly maxTimestampOffset: number
   readonly firstTimestamp: bigint | undefined
   readonly bytesSinceIndexEntry: number
-  readonly offsetEntries: number
-  readonly timeEntries: number
-  readonly abortedEntries: number
 }
 
 /** One segment of a log: what is known of its file. The last segment of a log is its active one, all others never change. */
@@ -277,9 +284,6 @@ export class Segment implements FileUser, TouchedFile {
       maxTimestampOffset: this.maxTimestampOffset,
       firstTimestamp: this.firstTimestamp,
       bytesSinceIndexEntry: this.bytesSinceIndexEntry,
-      offsetEntries: this.indexes.offsets.length,
-      timeEntries: this.indexes.times.length,
-      abortedEntries: this.indexes.aborted.length,
     }
   }
 
@@ -291,9 +295,7 @@ export class Segment implements FileUser, TouchedFile {
     this.maxTimestampOffset = mark.maxTimestampOffset
     this.firstTimestamp = mark.firstTimestamp
     this.bytesSinceIndexEntry = mark.bytesSinceIndexEntry
-    this.indexes.offsets.truncateToLength(mark.offsetEntries)
-    this.indexes.times.truncateToLength(mark.timeEntries)
-    this.indexes.aborted.length = mark.abortedEntries
+    this.indexes.truncate({ endOffset: mark.nextOffset, baseOffset: this.baseOffset })
     this.verified.truncate(mark.sizeBytes)
     this.isFinished = true
   }

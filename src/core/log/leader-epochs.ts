@@ -89,13 +89,10 @@ export class LeaderEpochs {
     return -1
   }
 
-  /** Forgets the newest entries until `length` are left: an append that brought them has failed. */
-  truncateToLength(length: number): void {
-    assert(length <= this.#entries.length, 'a cut does not make more entries')
-    this.#entries.length = length
-  }
-
-  /** Takes out epochs above this one: batches that follow them are of it, so they never were. Answers the first of them. */
+  /**
+   * Takes out epochs above this one, which never were: batches that follow them are of it, or the append that brought them has
+   * failed. Answers the first of them.
+   */
   dropNewerThan(leaderEpoch: number): EpochStart | undefined {
     const first = this.#entries.findIndex(entry => entry.leaderEpoch > leaderEpoch)
     return first < 0 ? undefined : this.#entries.splice(first)[0]

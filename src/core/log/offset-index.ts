@@ -93,10 +93,6 @@ export class OffsetIndex {
     return Array.from({ length: this.length }, (_, entry) => [this.relativeOffsetAt(entry), this.positionAt(entry)])
   }
 
-  truncateToLength(length: number): void {
-    this.#entries.truncate(length)
-  }
-
   /** Forgets entries of batches from this offset on. */
   truncate(relativeOffset: number): void {
     this.#entries.truncate(this.floor(relativeOffset - 1) + 1)

@@ -73,10 +73,6 @@ export class TimeIndex {
     return Array.from({ length: this.length }, (_, entry) => [this.timestampAt(entry), this.relativeOffsetAt(entry)])
   }
 
-  truncateToLength(length: number): void {
-    this.#entries.truncate(length)
-  }
-
   /** Forgets entries of batches from this offset on. */
   truncate(relativeOffset: number): void {
     let length = this.length

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { buildMarkerBatch } from '../records/control.ts'
+import { append, type Host, onHost, tryAppend, written } from './fixture.test.ts'
+import type { SegmentedLog } from './segmented-log.ts'
+
+/** Milliseconds after which an append begins: with some of these it is in flight when what goes on beside it ends. */
+const waits = Array.from({ length: 60 }, (_, index) => index / 5)
+
+async function fail(host: Host, log: SegmentedLog, { waitMs, leaderEpoch }: { waitMs: number; leaderEpoch?: number }) {
+  await host.world.sleep(waitMs)
+  host.node.disk.faults.failNext('append', 'noSpace', { pathEnd: '.log' })
+  append(log, { leaderEpoch })
+  await written(host, log)
+  assert.deepEqual(host.faults.events.slice(-1), ['full'])
+}
+
+test('an append that fails while the log start moves takes back the epoch that it brought, and no other', async () => {
+  for (const waitMs of waits) {
+    await onHost({ seed: waitMs }, async host => {
+      const log = await host.openLog()
+      for (const leaderEpoch of [0, 1, 2]) append(log, { leaderEpoch })
+      await written(host, log)
+      log.moveHighWatermark(3)
+      await log.flush()
+      const moved = log.moveLogStart(2)
+      await fail(host, log, { waitMs, leaderEpoch: 3 })
+      await moved
+      assert.deepEqual(log.inspect().epochs, [{ leaderEpoch: 2, startOffset: 2 }], `after ${waitMs} ms`)
+    })
+  }
+})
+
+test('an append that fails while the indexes are made anew takes nothing from them', async () => {
+  const transactional = { producerId: 8, producerEpoch: 0, isTransactional: true }
+  for (const waitMs of waits) {
+    await onHost({ seed: waitMs, config: { indexIntervalBytes: 100 } }, async host => {
+      const first = await host.openLog()
+      for (let count = 0; count < 10; count++) append(first, { timestamp: 1000 + count })
+      append(first, { ...transactional, baseSequence: 0 })
+      const marker = buildMarkerBatch({ isCommit: false, coordinatorEpoch: 1 }, 2000, transactional)
+      assert.equal(tryAppend(first, Buffer.from(marker), { origin: 'coordinator' }), 11)
+      await written(host, first)
+      await host.close()
+      await host.open()
+      host.node.disk.faults.failNext('read', 'io', { pathEnd: '.index' })
+      const log = host.log()
+      append(log)
+      await written(host, log)
+      log.moveHighWatermark(13)
+      const read = () => log.read({ offset: 10, maxBytes: 1000, minOneBatch: true, isolation: 'lastStableOffset' })
+      const early = read()
+      await fail(host, log, { waitMs })
+      for (const answer of [await early, await read()]) {
+        assert.ok(answer.type === 'read')
+        assert.deepEqual(answer.abortedTransactions, [{ producerId: 8, firstOffset: 10 }], `${waitMs} ms`)
+      }
+    })
+  }
+})
