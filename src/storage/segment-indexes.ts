@@ -127,12 +127,15 @@ export function rebuildIndexes(
   return segment.rebuilding
 }
 
-/** Earlier segments may be replaced while they are read: then it begins anew, with those that are there now. */
+/** Earlier segments may be replaced while they are read, or this one cut: then it begins anew, with what is there now. */
 async function rebuild(context: StorageContext, segments: SegmentList, segment: Segment): Promise<SegmentIndexes> {
   for (let attempt = 1; ; attempt++) {
     const { removals } = segments
     try {
-      return await rebuildOnce(context, segments, segment)
+      const made = await rebuildOnce(context, segments, segment)
+      if (made !== undefined) return made
+      if (attempt === maxRebuilds)
+        throw new DiskError('io', 'read', segment.filePath, new Error('it is cut all the time'))
     } catch (error) {
       const isMoved = removals !== segments.removals && !segment.isGone
       if (!(error instanceof DiskError) || !isMoved || attempt === maxRebuilds) throw error
@@ -140,15 +143,23 @@ async function rebuild(context: StorageContext, segments: SegmentList, segment: 
   }
 }
 
-async function rebuildOnce(context: StorageContext, segments: SegmentList, segment: Segment): Promise<SegmentIndexes> {
-  const { removals } = segments
+/** Undefined when the segment was cut meanwhile: what was read is not what it holds now. */
+async function rebuildOnce(
+  context: StorageContext,
+  segments: SegmentList,
+  segment: Segment,
+): Promise<SegmentIndexes | undefined> {
+  const { cuts, isSealed: wasSealed } = segment
   const states = await producerStatesBefore(context, segments, segment)
   const { read } = await readSegment(context, segment, states, Number.POSITIVE_INFINITY)
   const made = read.indexes as SegmentIndexes
-  // The segment was cut or removed meanwhile: what was read is not what it holds now.
-  if (removals !== segments.removals) return segment.indexes ?? made
-  if (!segment.isSealed) takeLater(made, read, segment)
+  // Whoever has it goes on with what it was.
+  if (segment.isGone) return made
+  if (cuts !== segment.cuts) return undefined
+  const mayHaveGrown = !(wasSealed && segment.isSealed)
+  if (mayHaveGrown) takeLater(made, read, segment)
   segment.indexes = made
+  if (mayHaveGrown && segment.isSealed) segment.endTimeIndex()
   segment.hasTransactionIndex = made.aborted.length > 0
   if (segment !== segments.active) context.indexCache.touch(segment)
   return made

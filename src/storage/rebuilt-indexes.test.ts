@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { buildMarkerBatch } from '../records/control.ts'
+import { append, type Host, onHost, tryAppend, written } from './fixture.test.ts'
+import type { SegmentedLog } from './segmented-log.ts'
+
+const config = { indexIntervalBytes: 100, retentionMs: -1, fileDeleteDelayMs: 10 }
+const transactional = { producerId: 8, producerEpoch: 0, isTransactional: true }
+
+/** Two segments, the second of them with an aborted transaction, and an index of it that cannot be read. */
+async function reopened(host: Host): Promise<SegmentedLog> {
+  const first = await host.openLog()
+  for (let count = 0; count < 5; count++) append(first, { valueBytes: 1000 })
+  first.roll()
+  for (let count = 0; count < 5; count++) append(first)
+  assert.equal(abort(first), 10)
+  await written(host, first)
+  first.moveHighWatermark(12)
+  await host.close()
+  await host.open()
+  host.node.disk.faults.failNext('read', 'io', { pathEnd: '5.index' })
+  const log = host.log()
+  append(log)
+  await written(host, log)
+  log.moveHighWatermark(13)
+  return log
+}
+
+/** Appends a transaction of one record, and that it is aborted. Answers its offset. */
+function abort(log: SegmentedLog, timestamp = 2000): number {
+  const baseSequence = log.inspect().producers[0]?.[1].batches.length ?? 0
+  const offset = append(log, { ...transactional, baseSequence, timestamp })
+  const marker = buildMarkerBatch({ isCommit: false, coordinatorEpoch: 1 }, timestamp, transactional)
+  assert.equal(tryAppend(log, Buffer.from(marker), { origin: 'coordinator' }), offset + 1)
+  return offset
+}
+
+async function abortedFrom(log: SegmentedLog, offset: number) {
+  const read = await log.read({ offset, maxBytes: 2000, minOneBatch: true, isolation: 'lastStableOffset' })
+  assert.ok(read.type === 'read')
+  return read.abortedTransactions?.map(({ firstOffset }) => firstOffset)
+}
+
+test('indexes that are made anew are whole when older segments go meanwhile', async () => {
+  for (let waitMs = 0; waitMs < 20; waitMs += 0.1) {
+    await onHost({ seed: waitMs, config }, async host => {
+      const log = await reopened(host)
+      log.configure({ ...log.config, retentionBytes: 100 })
+      const retained = log.applyRetention(0)
+      await host.world.sleep(waitMs)
+      log.roll()
+      append(log)
+      await written(host, log)
+      await retained
+      assert.equal(log.logStartOffset, 5)
+      const again = await host.reopen()
+      again.moveHighWatermark(again.logEndOffset)
+      assert.deepEqual(await abortedFrom(again, 5), [10], `${waitMs} ms`)
+    })
+  }
+})
+
+test('indexes that are made anew are whole when the segment goes on and ends meanwhile', async () => {
+  for (let waitMs = 0; waitMs < 3; waitMs += 0.1) {
+    await onHost({ seed: waitMs, config }, async host => {
+      const log = await reopened(host)
+      const early = abortedFrom(log, 5)
+      await host.world.sleep(waitMs)
+      assert.equal(abort(log, 9000), 13)
+      log.roll()
+      append(log)
+      await written(host, log)
+      log.moveHighWatermark(log.logEndOffset)
+      assert.deepEqual((await early)?.slice(0, 1), [10])
+      assert.deepEqual(await abortedFrom(log, 5), [10, 13], `${waitMs} ms`)
+      const latest = { leaderEpoch: 0, offset: 13, timestamp: 9000n }
+      assert.deepEqual(await log.findMaxTimestamp(), latest)
+      const again = await host.reopen()
+      again.moveHighWatermark(again.logEndOffset)
+      assert.deepEqual(await abortedFrom(again, 5), [10, 13], `${waitMs} ms, opened again`)
+      assert.deepEqual(await again.findMaxTimestamp(), latest)
+    })
+  }
+})
