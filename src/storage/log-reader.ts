@@ -23,6 +23,8 @@ interface Reading {
   readonly request: ReadRequest
   readonly limitOffset: number
   readonly aborted: LoadedAborted | undefined
+  /** What the list of segments said when they were looked at: what is found is good for others only if it says so still. */
+  readonly removals: number
 }
 
 /** Where a read ends at the latest. */
@@ -80,7 +82,8 @@ export class LogReader {
     if (limit === undefined || position >= limit || !segment.verified.covers(position, position + 1)) return undefined
     if (request.isolation === 'lastStableOffset' && !areAbortedInMemory(this.#segments, segment)) return undefined
     if (!this.#isWarm(segment) && this.tail?.find(request.offset) === undefined) return undefined
-    return this.#answer({ request, limitOffset, aborted: undefined }, start, { position: limit, isExact: true })
+    const reading = { request, limitOffset, aborted: undefined, removals: this.#segments.removals }
+    return this.#answer(reading, start, { position: limit, isExact: true })
   }
 
   /** Where the batch that holds the offset, or the first one after it, begins, if that needs no disk. */
@@ -131,9 +134,14 @@ export class LogReader {
     if (byteLength === 0) return { type: 'read', parts: [], byteLength, abortedTransactions: aborted }
     if (limit.isExact && position + byteLength === limit.position) {
       const offset = Math.min(reading.limitOffset, segment.nextOffset)
-      this.#hints.add({ offset, segment, position: limit.position })
+      this.#hint(reading, { offset, segment, position: limit.position })
     }
     return { type: 'read', parts: this.#parts(start, byteLength), byteLength, abortedTransactions: aborted }
+  }
+
+  /** While the disk was asked, the segment may have been cut, or compacted: who went on from there would find no batch, or no file. */
+  #hint({ removals }: Reading, position: LogPosition): void {
+    if (removals === this.#segments.removals) this.#hints.add(position)
   }
 
   /** How much of what is there may leave: at most `maxBytes`, but the first batch whole if the caller wants one. */
@@ -215,11 +223,12 @@ export class LogReader {
   }
 
   async #readFromDisk(request: ReadRequest, limitOffset: number): Promise<ReadResult | 'again'> {
+    const { removals } = this.#segments
     let segment = this.#segments.floor(request.offset)
     for (;;) {
       await loadIndexes(this.#context, this.#segments, segment)
       const aborted = await this.#loadAborted(request, segment)
-      const result = await this.#readFromSegment({ request, limitOffset, aborted }, segment)
+      const result = await this.#readFromSegment({ request, limitOffset, aborted, removals }, segment)
       if (result !== 'beyond') return result
       // The last batches of a segment are missing: compaction has removed them, or they are lost.
       const next = this.#segments.after(segment)
@@ -291,7 +300,7 @@ export class LogReader {
     if (read.type === 'damaged') return this.#damaged(segment, read.position, request.offset, read.reason)
     if (read.bytes.length === 0) return nothing(request)
     const end = read.position + read.bytes.length
-    this.#hints.add({ offset: read.nextOffset, segment, position: end })
+    this.#hint(reading, { offset: read.nextOffset, segment, position: end })
     const aborted = this.#aborted(reading, { segment, position: end })
     return { type: 'read', parts: [read.bytes], byteLength: read.bytes.length, abortedTransactions: aborted }
   }
