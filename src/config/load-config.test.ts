@@ -177,6 +177,19 @@ test('a bad value names its file, line, key, what was given and what is allowed'
   ])
 })
 
+test('a number beyond its type is told the bound of the type', () => {
+  const told = (line: string) => problemsOfFile(line).map(problem => problem.replace(/^.*allowed: a whole number/, ''))
+  assert.deepEqual(told('log.segment.bytes=2147483648'), [' of at least 1048576, at most 2147483647'])
+  assert.deepEqual(told('log.segment.bytes=9223372036854775808'), [' of at least 1048576, at most 2147483647'])
+  assert.deepEqual(told('log.segment.bytes=-9223372036854775809'), [' of at least 1048576'])
+  assert.deepEqual(told('log.retention.bytes=9223372036854775808'), [', at most 9223372036854775807'])
+  assert.deepEqual(told('log.retention.bytes=-9223372036854775809'), [', at least -9223372036854775808'])
+  assert.deepEqual(told('log.retention.ms=9223372036854775808'), [' of at least 1, or -1, at most 9223372036854775807'])
+  assert.deepEqual(told('offsets.topic.replication.factor=32768'), [' of at least 1, at most 32767'])
+  assert.deepEqual(told('offsets.commit.timeout.ms=2147483648'), [' of at least 1, at most 2147483647'])
+  assert.deepEqual(told('group.share.delivery.count.limit=2147483648'), [' from 2 to 10'])
+})
+
 test('a bad value of each kind is refused', () => {
   const bad = [
     'num.partitions=many',

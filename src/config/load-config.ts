@@ -130,8 +130,10 @@ function addSynonyms(given: Map<string, GivenText>, problems: ConfigProblem[]): 
 function checkValues(given: ReadonlyMap<string, GivenText>, problems: ConfigProblem[]): void {
   for (const [name, { text, origin }] of given) {
     const setting = brokerSetting(name)
-    if (!setting || setting.parse(text).type === 'parsed') continue
-    problems.push({ key: name, origin, given: isSensitive(setting) ? '***' : text, allowed: setting.allowed })
+    const parsed = setting?.parse(text)
+    if (setting === undefined || parsed?.type !== 'invalid') continue
+    const { allowed = setting.allowed } = parsed
+    problems.push({ key: name, origin, given: isSensitive(setting) ? '***' : text, allowed })
   }
   for (const setting of Object.values(brokerSettings)) {
     if (setting.default !== undefined || given.has(setting.name)) continue

@@ -6,10 +6,13 @@ export type SettingType = 'boolean' | 'string' | 'int' | 'short' | 'long' | 'dou
 /** Where a value may be changed while the broker runs: nowhere, for one broker only, or also for all of them. */
 export type UpdateMode = 'read-only' | 'per-broker' | 'cluster-wide'
 
-/** `text` is the value as Kafka prints it: numbers without leading zeros, lists without spaces or repetitions. */
+/**
+ * `text` is the value as Kafka prints it: numbers without leading zeros, lists without spaces or repetitions. `allowed` is there
+ * where the `allowed` of the setting does not say what is wrong: it leaves out the bounds of the type.
+ */
 export type Parsed<T> =
   | { readonly type: 'parsed'; readonly value: T; readonly text: string }
-  | { readonly type: 'invalid'; readonly message: string }
+  | { readonly type: 'invalid'; readonly message: string; readonly allowed?: string }
 
 /** One declared setting. Its type parameter is what `parse` yields, with `undefined` where the default is no value. */
 export interface Setting<T = unknown> {
@@ -118,14 +121,26 @@ function integer<const D extends number | null | Required>(type: 'short' | 'int'
       { default: given<number>(options.default, integerText), allowed: rangeText(bounds[type].noun, options) },
       text => {
         const value = parseInteger(text)
-        if (value === undefined || value < bounds[type].least || value > bounds[type].most) {
-          return invalid(name, text.trim(), `Not a number of type ${type.toUpperCase()}`)
+        if (value === undefined) return notOfType(name, text, type)
+        if (value < bounds[type].least || value > bounds[type].most) {
+          return { ...notOfType(name, text, type), allowed: allowedOfType(value, type, options) }
         }
         const problem = checkRange(Number(value), options)
         if (problem !== undefined) return invalid(name, String(value), problem)
         return { type: 'parsed', value: numberOf(value) as ValueOf<number, D>, text: String(value) }
       },
     )
+}
+
+function notOfType(name: string, text: string, type: 'short' | 'int' | 'long') {
+  return invalid(name, text.trim(), `Not a number of type ${type.toUpperCase()}`)
+}
+
+function allowedOfType(value: bigint, type: 'short' | 'int' | 'long', options: NumberOptions<unknown>): string {
+  const allowed = options.allowed ?? rangeText(bounds[type].noun, options)
+  const { least, most } = bounds[type]
+  if (value > most) return options.max === undefined ? `${allowed}, at most ${most}` : allowed
+  return options.min === undefined && options.allowed === undefined ? `${allowed}, at least ${least}` : allowed
 }
 
 export function short<const D extends number | null | Required>(name: string, options: NumberOptions<D>) {
