@@ -21,6 +21,8 @@ export type ReadResult = LogRead<FileRange> | ReadRefusal
 /** A request, the offset that its answer must not reach, and what has been read for it alone. */
 interface Reading {
   readonly request: ReadRequest
+  /** What the caller would take: one read may be bounded to less. */
+  readonly maxBytes: number
   readonly limitOffset: number
   readonly aborted: LoadedAborted | undefined
   /** What the list of segments said when they were looked at: what is found is good for others only if it says so still. */
@@ -82,7 +84,8 @@ export class LogReader {
     if (limit === undefined || position >= limit || !segment.verified.covers(position, position + 1)) return undefined
     if (request.isolation === 'lastStableOffset' && !areAbortedInMemory(this.#segments, segment)) return undefined
     if (!this.#isWarm(segment) && this.tail?.find(request.offset) === undefined) return undefined
-    const reading = { request, limitOffset, aborted: undefined, removals: this.#segments.removals }
+    const { removals } = this.#segments
+    const reading = { request, maxBytes: request.maxBytes, limitOffset, aborted: undefined, removals }
     return this.#answer(reading, start, { position: limit, isExact: true })
   }
 
@@ -132,11 +135,13 @@ export class LogReader {
     const byteLength = this.#lengthOf(reading.request, start, end - position)
     const aborted = this.#aborted(reading, { segment, position: position + byteLength })
     if (byteLength === 0) return { type: 'read', parts: [], byteLength, abortedTransactions: aborted }
-    if (limit.isExact && position + byteLength === limit.position) {
+    const isAll = limit.isExact && position + byteLength === limit.position
+    if (isAll) {
       const offset = Math.min(reading.limitOffset, segment.nextOffset)
       this.#hint(reading, { offset, segment, position: limit.position })
     }
-    return { type: 'read', parts: this.#parts(start, byteLength), byteLength, abortedTransactions: aborted }
+    const isBehind = isReadOn(reading, { segment, isAll, byteLength })
+    return { type: 'read', parts: this.#parts(start, byteLength), byteLength, abortedTransactions: aborted, isBehind }
   }
 
   /** While the disk was asked, the segment may have been cut, or compacted: who went on from there would find no batch, or no file. */
@@ -228,7 +233,8 @@ export class LogReader {
     for (;;) {
       await loadIndexes(this.#context, this.#segments, segment)
       const aborted = await this.#loadAborted(request, segment)
-      const result = await this.#readFromSegment({ request, limitOffset, aborted, removals }, segment)
+      const reading = { request, maxBytes: request.maxBytes, limitOffset, aborted, removals }
+      const result = await this.#readFromSegment(reading, segment)
       if (result !== 'beyond') return result
       // The last batches of a segment are missing: compaction has removed them, or they are lost.
       const next = this.#segments.after(segment)
@@ -302,7 +308,9 @@ export class LogReader {
     const end = read.position + read.bytes.length
     this.#hint(reading, { offset: read.nextOffset, segment, position: end })
     const aborted = this.#aborted(reading, { segment, position: end })
-    return { type: 'read', parts: [read.bytes], byteLength: read.bytes.length, abortedTransactions: aborted }
+    const byteLength = read.bytes.length
+    const isBehind = isReadOn(reading, { segment, isAll: read.nextOffset >= limitOffset, byteLength })
+    return { type: 'read', parts: [read.bytes], byteLength, abortedTransactions: aborted, isBehind }
   }
 
   async #loadAborted({ isolation }: ReadRequest, from: Segment): Promise<LoadedAborted | undefined> {
@@ -334,6 +342,14 @@ export class LogReader {
     this.#state.directory.readFailed(error)
     return refused(ErrorCode.kafkaStorageError)
   }
+}
+
+/** Whether the next read goes on where this one ends. `isAll`: all that the segment has below the limit was read. */
+function isReadOn(
+  { maxBytes, limitOffset }: Reading,
+  { segment, isAll, byteLength }: { readonly segment: Segment; readonly isAll: boolean; readonly byteLength: number },
+): boolean {
+  return limitOffset > segment.nextOffset || (!isAll && byteLength < maxBytes)
 }
 
 /** What goes through the pool is kept in memory until it is sent. */

@@ -1,11 +1,25 @@
 import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { ErrorCode } from '../../src/base/error-code.ts'
 import { batchSpans, decodeBatchHeader } from '../../src/records/batch-header.ts'
 import { startBroker, type TestBroker } from '../../src/testing/index.ts'
 import { api } from './api.ts'
 import { RawClient } from './raw-client.ts'
-import { append, batchOf, createTopic, fetch, fetchBody, type Place, produce, recordsOf, valuesOf } from './requests.ts'
+import {
+  append,
+  batchOf,
+  createTopic,
+  type FetchOptions,
+  fetch,
+  fetchBody,
+  type Place,
+  produce,
+  recordsOf,
+  valuesOf,
+} from './requests.ts'
 
 let broker: TestBroker
 let client: RawClient
@@ -63,6 +77,43 @@ test('a fetch is held until there are as many bytes as it asks for, and woken by
   assert.equal(early, undefined)
   assert.equal((await produce(client, place, small)).errorCode, ErrorCode.none)
   assert.deepEqual(valuesOf((await waiting).records), ['x', 'x'])
+})
+
+test('what lies further on than one read goes is not waited for', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'millrace-behind-'))
+  const settings = { overrides: { 'log.dirs': directory } }
+  const patient = { minBytes: 6_000_000, partitionMaxBytes: 50_000_000, maxWaitMs: 15_000 }
+  const soon = async (port: number, place: Place, options: FetchOptions) => {
+    using reader = await RawClient.connect({ port })
+    const began = performance.now()
+    const { records } = await fetch(reader, place, options)
+    assert.ok(records!.length > 0 && performance.now() - began < 5000)
+  }
+  let whole: Place
+  let inSegments: Place
+  {
+    await using own = await startBroker(settings)
+    using writer = await RawClient.connect({ port: own.port })
+    whole = await createTopic(writer, 'whole')
+    inSegments = await createTopic(writer, 'in-segments', { configs: { 'segment.bytes': '2000000' } })
+    for (let count = 0; count < 8; count++) {
+      for (const place of [whole, inSegments]) await append(writer, place, ['x'.repeat(900_000)])
+    }
+    await soon(own.port, inSegments, patient)
+    // As Kafka has it: also where the client wants no more than this of a partition.
+    await soon(own.port, inSegments, { ...patient, partitionMaxBytes: 500_000 })
+  }
+  {
+    await using again = await startBroker(settings)
+    // Nothing of it is in memory, and one read from the disk is bounded.
+    await soon(again.port, whole, patient)
+    await soon(again.port, inSegments, patient)
+    using reader = await RawClient.connect({ port: again.port })
+    const last = fetch(reader, whole, { ...patient, offset: 7, maxWaitMs: 300 })
+    assert.equal(await Promise.race([last, settled(200)]), undefined)
+    assert.equal(recordsOf((await last).records).length, 1)
+  }
+  await rm(directory, { recursive: true })
 })
 
 test('an incremental fetch without news is held too', async () => {

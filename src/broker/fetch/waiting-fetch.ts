@@ -20,6 +20,8 @@ export interface FetchResult {
   readonly records: Buffer | { readonly byteLength: number; readonly parts: readonly (Buffer | FileRange)[] }
   readonly byteLength: number
   readonly divergingEpoch: { readonly epoch: number; readonly endOffset: number } | undefined
+  /** The next fetch gets more, without any append. */
+  readonly isBehind: boolean
   /** Where to go instead; undefined when it is here. */
   readonly currentLeader: { readonly leaderId: number; readonly leaderEpoch: number } | undefined
 }
@@ -42,7 +44,8 @@ export interface FetchSource {
 
 /**
  * One fetch from arrival to answer: reads its partitions in order within one byte limit, and when that gives fewer bytes than
- * the client wants, waits to be woken by one of them, or for the time limit. It never polls.
+ * the client wants, and not because one read goes no further, waits to be woken by one of them, or for the time limit. It
+ * never polls.
  */
 export class WaitingFetch implements PartitionWatcher {
   readonly #parameters: FetchParameters
@@ -131,7 +134,8 @@ export class WaitingFetch implements PartitionWatcher {
   #add(result: FetchResult): void {
     this.#results.push(result)
     this.#byteLength += result.byteLength
-    if (result.errorCode !== ErrorCode.none || result.divergingEpoch !== undefined) this.#mustAnswer = true
+    if (result.errorCode !== ErrorCode.none || result.divergingEpoch !== undefined || result.isBehind)
+      this.#mustAnswer = true
   }
 
   #readAll(): void {
@@ -212,7 +216,8 @@ function resultOf(wanted: FetchPartition, partition: Partition, read: LogRead<Fi
   if (read.type === 'refused') return failed(wanted, read.errorCode)
   const base = empty(wanted, partition, ErrorCode.none, read.abortedTransactions ?? null)
   if (read.byteLength === 0) return base
-  return { ...base, records: { byteLength: read.byteLength, parts: read.parts }, byteLength: read.byteLength }
+  const { byteLength, parts, isBehind = false } = read
+  return { ...base, records: { byteLength, parts }, byteLength, isBehind }
 }
 
 function empty(
@@ -232,6 +237,7 @@ function empty(
     records: noBytes,
     byteLength: 0,
     divergingEpoch: undefined,
+    isBehind: false,
     currentLeader: undefined,
   }
 }
@@ -248,6 +254,7 @@ export function failed(wanted: FetchPartition, errorCode: ErrorCode): FetchResul
     records: noBytes,
     byteLength: 0,
     divergingEpoch: undefined,
+    isBehind: false,
     currentLeader: undefined,
   }
 }

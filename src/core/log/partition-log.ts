@@ -118,6 +118,11 @@ export interface LogRead<Range> {
   readonly abortedTransactions: readonly AbortedTransaction[] | undefined
   /** There is nothing, now and until something is appended: from the offset to the log end all offsets are left out. */
   readonly isGapToEnd?: boolean
+  /**
+   * More can be read, and was not for another reason than `maxBytes`: it lies in a later segment, or one read does not go that
+   * far. Whoever wants more than this gets it by reading on, not by waiting.
+   */
+  readonly isBehind?: boolean
 }
 
 /** The offset is outside of [log start offset, log end offset], or the directory has failed. */
