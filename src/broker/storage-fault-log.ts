@@ -58,7 +58,7 @@ export class StorageFaultLog implements StorageFaults, CompactionListener {
   ): void {
     this.#log.write(
       'error',
-      `${topic}-${partition} is not compacted any more: ${path} cannot be read at byte ${position}: ${reason}. Restore the file from a copy, or look with: millrace log verify; it is tried again when the broker starts`,
+      `${topic}-${partition} is not compacted any more: ${path} cannot be read at byte ${position}: ${reason}. Restore the file from a copy, or look with: millrace log verify; it is tried again when a setting of the topic changes or the broker starts`,
       { topic, partition, path, position, reason },
     )
   }

@@ -143,6 +143,7 @@ export class SegmentedLog implements PartitionLog<FileRange> {
   configure(config: LogConfig): void {
     this.#state.config = config
     this.#state.home.indexIntervalBytes = config.indexIntervalBytes
+    this.compaction.reconfigured()
   }
 
   reserve(request: ReserveRequest): Reservation | Duplicate | Refusal | NeedsUnpacking | NeedsPacking {

@@ -36,7 +36,6 @@ test('a job that breaks an invariant fails, and the thread goes on', () =>
   inThread({}, async thread => {
     const failed = await thread.run(job({ map: new SharedArrayBuffer(1000) }))
     assert.ok(failed.type === 'failed' && /a map has been made with room/.test(failed.reason))
-    assert.equal(failed.isThreadGone, false)
     assert.equal((await thread.run(job())).type, 'damaged')
   }))
 
@@ -58,7 +57,7 @@ test('a thread that ends, or throws, fails its job; the next one has a new threa
   ]) {
     await inThread({ file: program(text) }, async thread => {
       const results = await Promise.all([thread.run(job()), thread.run(job({ fromOffset: 1 }))])
-      const dead = { type: 'failed', reason, isThreadGone: true }
+      const dead = { type: 'failed', reason }
       if (reason !== '') assert.deepEqual(results, [dead, dead])
       else assert.deepEqual(results, [{ ...dead, reason: 'the thread ended with code 3' }, { type: 'answer' }])
     })
@@ -73,7 +72,7 @@ test('closing fails what is under way and all that comes later', async () => {
   const results = [thread.run(job()), thread.run(job())]
   await thread.close()
   results.push(thread.run(job()))
-  const closed = { type: 'failed', reason: 'the thread was closed', isThreadGone: true }
+  const closed = { type: 'failed', reason: 'the thread was closed' }
   assert.deepEqual(await Promise.all(results), [closed, closed, closed])
   assert.equal(thread.isRunning, false)
 })

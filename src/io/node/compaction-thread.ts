@@ -71,7 +71,7 @@ export class CompactionThread {
     try {
       worker.postMessage(next.job, memoryOf(next.job))
     } catch (error) {
-      this.#finish({ type: 'failed', reason: textOf(error), isThreadGone: false })
+      this.#finish({ type: 'failed', reason: textOf(error) })
     }
   }
 
@@ -137,7 +137,7 @@ function threadEnvironment(): NodeJS.ProcessEnv {
 }
 
 function threadGone(reason: string): FailedJob {
-  return { type: 'failed', reason, isThreadGone: true }
+  return { type: 'failed', reason }
 }
 
 function textOf(error: unknown): string {

@@ -36,6 +36,6 @@ function answerTo(job: CompactionJob): WorkerAnswer {
     return jobs.run(asSent(job))
   } catch (error) {
     const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    return { type: 'failed', reason, isThreadGone: false }
+    return { type: 'failed', reason }
   }
 }

@@ -75,12 +75,13 @@ export interface DamagedBatch {
   readonly reason: string
 }
 
-/** The thread that did the job has ended, or the job broke an invariant. The memory is lost, the map good for nothing. */
+/**
+ * The thread that did the job has ended, had no memory for it, or broke an invariant. The memory of the job is lost, the map good
+ * for nothing. Whatever it was may have had nothing to do with the job: it may be tried again, with a new map.
+ */
 export interface FailedJob {
   readonly type: 'failed'
   readonly reason: string
-  /** Whatever ended the thread may have had nothing to do with the job: it may be tried again, with a new map. */
-  readonly isThreadGone: boolean
 }
 
 export interface IndexKeysJob extends ChunkJob {

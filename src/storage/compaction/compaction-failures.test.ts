@@ -4,7 +4,16 @@ import type { Compute } from '../../io/compute.ts'
 import type { FilterBatchesJob, IndexKeysJob } from '../../records/compaction/contract.ts'
 import { type Host, onHost } from '../fixture.test.ts'
 import type { SegmentedLog } from '../segmented-log.ts'
-import { compactorOf, defaultSettings, dirty, pairsOf, put, roll } from './compaction-fixture.test.ts'
+import {
+  compact,
+  compacted,
+  compactorOf,
+  defaultSettings,
+  dirty,
+  pairsOf,
+  put,
+  roll,
+} from './compaction-fixture.test.ts'
 
 const config = { isCompacted: true, isDeleted: false, minCleanableDirtyRatio: 0.1, fileDeleteDelayMs: 10 }
 const firstLog = '/topic-0/00000000000000000000.log'
@@ -45,10 +54,9 @@ function computeWith(
 interface Gone {
   readonly type: 'failed'
   readonly reason: string
-  readonly isThreadGone: true
 }
 
-const gone: Gone = { type: 'failed', reason: 'the thread ended with code 3', isThreadGone: true }
+const gone: Gone = { type: 'failed', reason: 'the thread ended with code 3' }
 
 for (const code of ['notFound', 'notPermitted', 'io'] as const) {
   test(`a segment that cannot be opened (${code}) is told by name; its log is left alone, its directory goes on`, () =>
@@ -187,7 +195,7 @@ test('a thread that has ended is replaced and the log tried again; how often is 
     await compactor.close()
   }))
 
-test('a log on which the thread ends again and again is uncleanable, and the others are compacted', () =>
+test('a log on which jobs fail again and again is left alone for an hour, and the others are compacted', () =>
   onHost({ config }, async host => {
     const logs = await twoLogs(host)
     let ends = 0
@@ -211,6 +219,32 @@ test('a log on which the thread ends again and again is uncleanable, and the oth
     assert.equal(told.lines.length, 2, told.lines.join('\n'))
     assert.match(told.lines[1], /^0 \/data\/topic-0\/0{18}\d\d\.log at 0: the thread ended with code 3$/)
     assert.equal((await counts(logs))[1], 4)
+    await host.world.sleep(3_600_000)
+    assert.deepEqual([ends, told.lines.length, logs[0].compaction.isUncleanable], [4, 3, true])
+    await compactor.close()
+  }))
+
+test('a pass without memory for its keys is tried again', () =>
+  onHost({ config }, async host => {
+    const [log] = await twoLogs(host)
+    const result = await compact(host, log, { mapBytes: 2 ** 60 })
+    assert.ok(result.type === 'delayed' && /no memory for the keys/.test(result.reason), JSON.stringify(result))
+    assert.equal(log.isOffline, false)
+    await compacted(host, log)
+  }))
+
+test('an uncleanable log is tried again when its settings change', () =>
+  onHost({ config }, async host => {
+    const logs = await twoLogs(host)
+    host.node.disk.faults.failNext('open', 'notPermitted', { pathEnd: firstLog, times: 1000 })
+    const { compactor, told } = compactorOf(host)
+    compactor.start()
+    await host.world.sleep(5000)
+    assert.deepEqual([told.lines.length, logs[0].compaction.isUncleanable], [1, true])
+    host.node.disk.faults.forgetOrdered()
+    logs[0].configure({ ...logs[0].config, retentionMs: 1 })
+    await host.world.sleep(5000)
+    assert.deepEqual(await counts(logs), [4, 4])
     await compactor.close()
   }))
 

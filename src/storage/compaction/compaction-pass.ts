@@ -89,10 +89,10 @@ export type PassResult =
 
 export type FailedPass = Exclude<PassResult, { type: 'compacted' }>
 
-/** How a pass ends; where the thread that works has ended, the batch that it worked on may have been the reason. */
+/** How a pass ends; where a job has failed, the batch that it was given may have been the reason. */
 export type PassEnd =
   | PassResult
-  | { readonly type: 'threadGone'; readonly path: string; readonly position: number; readonly reason: string }
+  | { readonly type: 'jobFailed'; readonly path: string; readonly position: number; readonly reason: string }
 
 type Interruption = Exclude<PassEnd, { type: 'compacted' }>
 
@@ -413,10 +413,10 @@ export class CompactionPass {
   }
 
   /** The thread that works may have been ended, as all else. */
-  #jobFailed(segment: Segment, position: number, { reason, isThreadGone }: FailedJob): Interruption {
+  #jobFailed(segment: Segment, position: number, { reason }: FailedJob): Interruption {
     const stopped = this.#whyStopped()
     if (stopped !== undefined) return { type: 'stopped', reason: stopped }
-    return { type: isThreadGone ? 'threadGone' : 'damaged', path: segment.filePath, position, reason }
+    return { type: 'jobFailed', path: segment.filePath, position, reason }
   }
 
   #damaged(segment: Segment, position: number, reason: string): Interruption {

@@ -17,8 +17,10 @@ import {
   type PassResult,
 } from './compaction-pass.ts'
 
-/** A log on which the thread that works ends so often, one pass after the other, is the reason for it. */
-const maxThreadEnds = 3
+/** A log on which jobs fail so often, one pass after the other, is probably the reason for it. */
+const maxFailedJobs = 3
+/** Or the machine had no memory for that long: such a log is tried again after this time. */
+const retryAfterFailedJobsMs = 3_600_000
 
 /** Compaction of one log: how dirty it is, and one pass at a time. */
 export class LogCompaction implements RunningCompaction {
@@ -28,8 +30,10 @@ export class LogCompaction implements RunningCompaction {
   readonly #roll: () => void
   /** The log cannot be compacted as it is: how often its segments had changed by then. */
   #uncleanableAt: number | undefined
-  /** Passes of late, one after the other, in which the thread that works has ended. */
-  #threadEnds = 0
+  /** Until when, monotonic. */
+  #uncleanableUntilMs = 0
+  /** Passes of late, one after the other, in which a job has failed. */
+  #failedJobs = 0
   #stopReason: string | undefined
   #pass: CompactionPass | undefined
   #ended: Promise<unknown> = Promise.resolve()
@@ -45,9 +49,20 @@ export class LogCompaction implements RunningCompaction {
     return this.#state.compaction !== undefined
   }
 
-  /** The last pass met something that the next one would meet again: until the log changes, or the broker starts anew. */
+  /**
+   * The last pass met something that the next one would meet again: until the log or its settings change, or the broker starts
+   * anew.
+   */
   get isUncleanable(): boolean {
-    return this.#uncleanableAt !== undefined && this.#uncleanableAt === this.#state.segments.removals
+    const { segments, context } = this.#state
+    if (this.#uncleanableAt !== segments.removals) return false
+    return context.clock.now().monotonicMs < this.#uncleanableUntilMs
+  }
+
+  /** The settings of the log have changed: who changed them may have mended what was in the way. */
+  reconfigured(): void {
+    this.#uncleanableAt = undefined
+    this.#failedJobs = 0
   }
 
   /** Rejects with `DiskError`. */
@@ -115,18 +130,22 @@ export class LogCompaction implements RunningCompaction {
   }
 
   #noteEnd(end: PassEnd): PassResult {
-    if (end.type === 'compacted') this.#threadEnds = 0
-    if (end.type === 'threadGone') {
+    if (end.type === 'compacted') this.#failedJobs = 0
+    if (end.type === 'jobFailed') {
       const { path, position, reason } = end
-      return ++this.#threadEnds < maxThreadEnds
-        ? { type: 'delayed', reason }
-        : this.#damaged({ path, position, reason })
+      if (++this.#failedJobs < maxFailedJobs) return { type: 'delayed', reason }
+      const untilMs = this.#state.context.clock.now().monotonicMs + retryAfterFailedJobsMs
+      return this.#damaged({ path, position, reason }, untilMs)
     }
     return end.type === 'damaged' ? this.#damaged(end) : end
   }
 
-  #damaged({ path, position, reason }: { path: string; position: number; reason: string }): FailedPass {
+  #damaged(
+    { path, position, reason }: { path: string; position: number; reason: string },
+    untilMs = Number.POSITIVE_INFINITY,
+  ): FailedPass {
     this.#uncleanableAt = this.#state.segments.removals
+    this.#uncleanableUntilMs = untilMs
     return { type: 'damaged', path, position, reason }
   }
 
@@ -139,7 +158,12 @@ export class LogCompaction implements RunningCompaction {
     const groupsOf = (segments: readonly Segment[]) => this.#groupsOf(segments, firstUncleanableOffset)
     const largestGroupBytes = this.#largestGroupBytes(firstUncleanableOffset)
     const range = { firstDirtyOffset, firstUncleanableOffset, groupsOf, largestGroupBytes }
-    return new CompactionPass({ state, reader: this.#reader, flusher: this.#flusher }, tools, range)
+    try {
+      return new CompactionPass({ state, reader: this.#reader, flusher: this.#flusher }, tools, range)
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error
+      return { type: 'delayed', reason: `there is no memory for the keys: ${error.message}` }
+    }
   }
 
   /**
