@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import type { Command } from 'commander'
 import { type LoadedConfig, loadConfig } from '../config/load-config.ts'
 import { problemText } from '../config/problem.ts'
@@ -47,12 +47,21 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: 'this user may not read it',
 }
 
+/** What the shell has opened for this process: `<(…)` and pipes. It is read to its end, which is where its writer ends. */
+const openedByShell = /^\/(dev\/(fd\/\d+|stdin)|proc\/self\/fd\/\d+)$/
+
 function read(path: string): string {
+  const flag = process.argv.includes('-c') ? '-c' : '--config'
+  const refuse = (reason: string) => new CommandFailure(`${flag} ${quoted(path)}: ${reason}`, ExitCode.usage)
   try {
+    const status = statSync(path)
+    // Opening a named pipe waits for a writer, and some devices have no end.
+    const isRead = status.isFile() || status.isDirectory() || (status.isFIFO() && openedByShell.test(path))
+    if (!isRead) throw refuse('this is no regular file')
     return readFileSync(path, 'utf8')
   } catch (error) {
+    if (error instanceof CommandFailure) throw error
     const { code = '', message } = error as NodeJS.ErrnoException
-    const flag = process.argv.includes('-c') ? '-c' : '--config'
-    throw new CommandFailure(`${flag} ${quoted(path)}: ${reasons[code] ?? message}`, ExitCode.usage)
+    throw refuse(reasons[code] ?? message)
   }
 }

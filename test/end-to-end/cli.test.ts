@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readdirSync, writeSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -11,7 +11,7 @@ import { createClient } from '../../src/client/index.ts'
 import { startBroker } from '../../src/testing/start-broker.ts'
 import type { TestBroker } from '../../src/testing/test-broker.ts'
 import { freePorts } from '../compatibility/free-port.ts'
-import { consumed, type Ended, millrace as runMillrace, startMillrace } from './run-millrace.ts'
+import { commandOf, consumed, type Ended, endOf, millrace as runMillrace, startMillrace } from './run-millrace.ts'
 
 let broker: TestBroker
 before(async () => {
@@ -230,6 +230,26 @@ test('what is called or configured wrongly ends with 2, says what is wrong as it
   }
   const { code, stderr } = await millrace(['topic', 'list'], { bootstrap: 'bad' })
   assert.deepEqual({ code, stderr: stderr.slice(0, 33) }, { code: 2, stderr: 'MILLRACE_BOOTSTRAP=bad: HOST:PORT' })
+})
+
+test('a configuration is read from a file or from what the shell has opened, and nothing else is waited for', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'millrace-fifo-'))
+  try {
+    const fifo = join(directory, 'server.properties')
+    execFileSync('mkfifo', [fifo])
+    for (const path of [fifo, '/dev/zero']) {
+      const { code, stderr } = await millrace(['start', '-c', path])
+      assert.deepEqual([code, stderr], [2, `-c ${path}: this is no regular file\n`])
+    }
+    const [command, ...args] = commandOf(['start', '-c', '/dev/stdin'])
+    const script = '(echo "log.segment.bytes=5"; sleep 0.1; echo "num.partitions=0") | "$0" "$@"'
+    const child = spawn('sh', ['-c', script, command, ...args])
+    const { code, stderr } = await endOf(child)
+    assert.equal(code, 2)
+    assert.match(stderr, /^\/dev\/stdin, line 1: log\.segment\.bytes: .*\n\/dev\/stdin, line 2: num\.partitions: /)
+  } finally {
+    await rm(directory, { recursive: true })
+  }
 })
 
 test('who turns the development profile off by a variable is told so beside what is missing then', async () => {

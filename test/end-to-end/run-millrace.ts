@@ -13,10 +13,16 @@ export interface Ended {
   readonly stderr: string
 }
 
+/** The command of the checkout as a program and its arguments. */
+export function commandOf(args: readonly string[]): [string, ...string[]] {
+  return [process.execPath, launcher, main, ...args]
+}
+
 /** The command of the checkout, with its streams for the test to read and write. */
 export function startMillrace(args: readonly string[], bootstrap: string): ChildProcessWithoutNullStreams {
   const env = { ...process.env, MILLRACE_BOOTSTRAP: bootstrap, NO_COLOR: '1' }
-  return spawn(process.execPath, [launcher, main, ...args], { env })
+  const [command, ...rest] = commandOf(args)
+  return spawn(command, rest, { env })
 }
 
 /** What the child prints from now on, and how it ends. */
