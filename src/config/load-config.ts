@@ -7,6 +7,7 @@ import { type ConfigProblem, type Origin, originText } from './problem.ts'
 import { type ConfigFile, settingsOfFile } from './properties.ts'
 import { isSensitive } from './setting.ts'
 import { nearestSetting, unknownSettingText } from './unknown-setting.ts'
+import { whyWithoutEffect } from './without-effect.ts'
 
 export interface ConfigSources {
   readonly file?: ConfigFile
@@ -200,10 +201,8 @@ function noEffectWarnings(given: ReadonlyMap<string, GivenText>): string[] {
       continue
     }
     const setting = brokerSetting(name)
-    const parsed = setting?.parse(text)
-    if (setting?.noEffect === undefined || parsed?.type !== 'parsed') continue
-    const { because, except } = setting.noEffect
-    if (parsed.text === setting.default || parsed.text === except) continue
+    const because = setting?.noEffect && whyWithoutEffect(setting, text)
+    if (because === undefined) continue
     warnings.push(`${originText(origin)}${name} has no effect so far: ${because}`)
   }
   return warnings

@@ -2,10 +2,15 @@ import { effectiveConfig, effectiveTexts } from '../../config/effective-config.t
 import type { MetadataDelta } from '../../core/metadata/metadata-delta.ts'
 import { ResourceType } from '../../core/metadata/metadata-image.ts'
 import type { BrokerParts } from './broker-parts.ts'
+import { linesOfNoEffect } from './settings-without-effect.ts'
 
 /** Before the image moves: partitions follow the metadata, then the settings do. */
 export function publishMetadata(parts: BrokerParts, delta: MetadataDelta): undefined {
-  parts.clusterCounts.apply(delta, { isReplay: parts.partitions === undefined })
+  const isReplay = parts.partitions === undefined
+  parts.clusterCounts.apply(delta, { isReplay })
+  const before = parts.metadata?.image
+  for (const line of linesOfNoEffect(delta, { before, nodeId: parts.config.nodeId, isReplay }))
+    parts.io.log.write('warn', line)
   parts.partitions?.apply(delta)
   for (const { resourceType, resourceName } of delta.changedConfigs()) {
     const isOurs = resourceName === '' || resourceName === String(parts.config.nodeId)
