@@ -47,6 +47,13 @@ describe('a batch begins a new segment', () => {
     assert.equal(rolls({ batchMaxTimestamp: 1951n, jitterMs: 50 }), true)
   })
 
+  test('not with every batch where there is more jitter than age', () => {
+    for (const jitterMs of [1000, 1500, 3000]) assert.equal(rolls({ batchMaxTimestamp: 1001n, jitterMs }), false)
+    assert.equal(rolls({ batchMaxTimestamp: 1501n, jitterMs: 1500 }), true)
+    const lag: LogConfig = { ...config, isCompacted: true, maxCompactionLagMs: 100 }
+    assert.equal(mustRoll({ ...question, batchMaxTimestamp: 1001n, jitterMs: 500 }, lag), false)
+  })
+
   test('when it is later than max.compaction.lag.ms, in a compacted log', () => {
     const at = { ...question, batchMaxTimestamp: 1101n }
     const lag = { ...config, maxCompactionLagMs: 100 }

@@ -29,13 +29,22 @@ export function mustRoll(question: RollQuestion, config: LogConfig): boolean {
   return (
     question.sizeBytes + question.batchBytes > config.segmentBytes ||
     isIndexFull(question, config.segmentIndexBytes) ||
-    ageMs(question) > maxSegmentMs(config) - question.jitterMs
+    ageMs(question) > maxAgeMs(config, question.jitterMs)
   )
 }
 
 /** At what age a segment ends. A compacted log is cleaned in time only when what is to be cleaned is no longer active. */
 function maxSegmentMs({ isCompacted, segmentMs, maxCompactionLagMs }: LogConfig): number {
   return isCompacted && maxCompactionLagMs > 0 ? Math.min(segmentMs, maxCompactionLagMs) : segmentMs
+}
+
+/**
+ * Less the jitter, of which there may be more than that: it was drawn under other settings, or `segment.jitter.ms` is larger than
+ * the age. Then each batch would begin a segment.
+ */
+function maxAgeMs(config: LogConfig, jitterMs: number): number {
+  const maxMs = maxSegmentMs(config)
+  return jitterMs < maxMs ? maxMs - jitterMs : maxMs - (jitterMs % maxMs)
 }
 
 /** The time index keeps its last slot for the entry that is written when the segment ends. */
