@@ -106,10 +106,11 @@ class LineSender {
     if (failures.length === 0) return
     const [{ line, error }] = failures
     const failed = rangesOf(failures.map(failure => failure.line))
-    const others = this.#sent === 0 ? 'Nothing' : countOf(this.#sent, 'record')
-    throw new CommandFailure(
-      `line ${line}: ${error.message.replace(/\.+$/, '')}. ${others} of lines 1 to ${this.#lines} acknowledged, not ${failed}; no more was read`,
-    )
+    const others =
+      this.#sent === 0
+        ? 'Nothing was acknowledged'
+        : `${countOf(this.#sent, 'record')} of lines 1 to ${this.#lines} acknowledged, not ${failed}`
+    throw new CommandFailure(`line ${line}: ${error.message.replace(/\.+$/, '')}. ${others}; no more was read`)
   }
 }
 

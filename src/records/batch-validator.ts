@@ -221,7 +221,9 @@ function recordsRejected({ errors, errorCount, hasTimestampError }: RecordWalk):
     const message = 'One or more records have been rejected due to invalid timestamp'
     return rejected(ErrorCode.invalidTimestamp, message, errors)
   }
-  const message = `One or more records have been rejected due to ${errorCount} record errors in total`
+  const [{ message: reason } = { message: undefined }] = errors
+  const because = reason === undefined ? '' : `: ${reason}`
+  const message = `One or more records have been rejected due to ${errorCount} record errors in total${because}`
   return rejected(ErrorCode.invalidRecord, message, errors)
 }
 

@@ -155,7 +155,7 @@ async function findGap(
   const end = { offset: read.nextOffset, sizeBytes, to: next.baseOffset }
   if (!mayBeUnsynced && !home.isContiguous && !(await isEndLost(disk, segment, end))) return undefined
   const reason = `batches are missing before offset ${next.baseOffset}`
-  return { position: sizeBytes, end: sizeBytes, offset: read.nextOffset, reason, isFollowed: false }
+  return { position: sizeBytes, end: sizeBytes, offset: read.nextOffset, reason, nextOffset: undefined }
 }
 
 /**
@@ -171,7 +171,7 @@ async function decide(
 ): Promise<DamagedRange | undefined> {
   for (const [index, range] of damaged.entries()) {
     const isFollowed =
-      range.isFollowed || index < damaged.length - 1 || (await hasBatchAfter(context, segments, segment))
+      range.nextOffset !== undefined || index < damaged.length - 1 || (await hasBatchAfter(context, segments, segment))
     if (!isFollowed) {
       const { position, end, offset } = range
       context.faults.tailCut?.({ path: segment.filePath, position, length: end - position, offset })

@@ -22,8 +22,8 @@ export interface DamagedRange {
   /** The first offset that is missing. */
   readonly offset: number
   readonly reason: string
-  /** A valid batch of the segment follows. */
-  readonly isFollowed: boolean
+  /** Base offset of the valid batch of the segment that follows; undefined when none does. */
+  readonly nextOffset: number | undefined
 }
 
 /**
@@ -93,7 +93,7 @@ export async function scanFile(file: DiskFile, range: ScanRange, visit: BatchVis
       end: position,
       offset: scan.place.from,
       reason: scan.problem,
-      isFollowed: next !== undefined,
+      nextOffset: next?.baseOffset,
     })
   }
   return damaged

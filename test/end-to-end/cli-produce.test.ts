@@ -11,7 +11,10 @@ import { consumed, type Ended, endOf, millrace as runMillrace, startMillrace } f
 let broker: TestBroker
 before(async () => {
   const overrides = { 'log.retention.ms': '-1' }
-  broker = await startBroker({ topics: { orders: 2, lines: 1, numbered: 1, bytes: 1, small: 1, typed: 1 }, overrides })
+  broker = await startBroker({
+    topics: { orders: 2, lines: 1, numbered: 1, bytes: 1, small: 1, keyed: 1, typed: 1 },
+    overrides,
+  })
 })
 after(() => broker.close())
 
@@ -93,6 +96,16 @@ test('a line that a broker refuses is named, and what was written of the others'
   const sent = stdout.trim().split('\n')
   assert.deepEqual([...sent.map(line => JSON.parse(line).offset)].sort(), [0, 1])
   assert.deepEqual((await payloadsOf('small')).sort(), ['1', '3'])
+})
+
+test('a line without a key for a topic that is compacted is refused with the reason', async () => {
+  await millrace(['topic', 'alter', 'keyed', '-c', 'cleanup.policy=compact'])
+  const { code, stdout, stderr } = await millrace(['produce', 'keyed'], { input: 'no key\n' })
+  assert.deepEqual({ code, stdout }, { code: 1, stdout: '' })
+  assert.match(
+    stderr,
+    /^line 1: keyed-0: INVALID_RECORD: .*without key.* needs a key\. Nothing was acknowledged; no more was read\n$/,
+  )
 })
 
 test('bytes go through as they are, whatever they are', async () => {

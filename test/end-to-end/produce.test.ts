@@ -240,8 +240,10 @@ test('timestamps too far from now are refused, record by record', async () => {
 test('a topic that is compacted refuses records without a key, each by its index', async () => {
   const place = await createTopic(client, 'compacted', { configs: { 'cleanup.policy': 'compact' } })
   for (const version of [3, 7, 8, 9, 13]) {
-    const { errorCode, recordErrors } = await produce(client, place, batchOf(['a', 'b'], { key: null }), { version })
+    const answer = await produce(client, place, batchOf(['a', 'b'], { key: null }), { version })
+    const { errorCode, errorMessage, recordErrors } = answer
     assert.equal(errorCode, ErrorCode.invalidRecord)
+    if (version >= 8) assert.match(errorMessage ?? '', /2 record errors.*: Compacted topic.* without key/)
     assert.deepEqual(
       recordErrors.map(one => one.batchIndex),
       version >= 8 ? [0, 1] : [],

@@ -308,7 +308,7 @@ test('what concerns one broker is asked of it, the rest of any', async () => {
   const { admin, cluster, finish } = await adminWorld({
     DescribeConfigs: ({ body }) => ({
       results: body.resources.map(({ resourceType, resourceName }: { resourceType: number; resourceName: string }) => ({
-        errorCode: resourceName === 'bad' ? ErrorCode.invalidRequest : 0,
+        errorCode: ['bad', ''].includes(resourceName) ? ErrorCode.invalidRequest : 0,
         errorMessage: null,
         resourceType,
         resourceName,
@@ -322,9 +322,12 @@ test('what concerns one broker is asked of it, the rest of any', async () => {
       { type: 'topic', name: 't', keys: ['x'] },
       { type: 'broker', name: '3' },
       { type: 'group', name: 'bad' },
+      { type: 'broker', name: '' },
     ]),
   )
-  assert.deepEqual(codes(results), [undefined, undefined, undefined, 'INVALID_REQUEST'])
+  assert.deepEqual(codes(results), [undefined, undefined, undefined, 'INVALID_REQUEST', 'INVALID_REQUEST'])
+  assert.match(results[3].error!.message, /^configs of group bad: /)
+  assert.match(results[4].error!.message, /^configs of all brokers: /)
   const [entry] = results[1].configs!
   assert.deepEqual([entry.name, entry.value, entry.source, entry.type], ['x', '1', 'default', 'int'])
   const asked = cluster.asked('DescribeConfigs')

@@ -126,7 +126,8 @@ function isResource({ resourceType, resourceName }: ResultHead, { type, name }: 
 }
 
 function configError({ errorCode, errorMessage }: ResultHead, { type, name }: ConfigResource) {
-  return brokerError(errorCode, `configs of ${type} ${name}`, errorMessage)
+  const whose = type === 'broker' && name === '' ? 'all brokers' : `${type} ${name}`
+  return brokerError(errorCode, `configs of ${whose}`, errorMessage)
 }
 
 function entryOf(one: {

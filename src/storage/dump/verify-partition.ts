@@ -13,7 +13,7 @@ import { readBaseOffset } from '../../records/batch.ts'
 import { readOffsetCheckpoint } from '../directory-files.ts'
 import { type Hole, isLost, lossOf, readGapsBelow } from '../log-holes.ts'
 import { maxSnapshotBytes } from '../producer-recovery.ts'
-import { scanFile } from '../segment-scan.ts'
+import { type DamagedRange, scanFile } from '../segment-scan.ts'
 import { anyPlace, isLegacy, storedLastOffset, storedLeaderEpoch, storedMaxTimestamp } from '../stored-batch.ts'
 import { IndexCheck } from './index-check.ts'
 import { logFileKind } from './log-file-kind.ts'
@@ -148,10 +148,11 @@ async function verifySegment(
       const problem = `offset ${first} has leader epoch ${leaderEpoch}; ${leaderEpochFileName} says ${known}`
       report({ path, position, problem })
     })
-    for (const { position, reason, isFollowed } of damaged) {
-      const isTail = !isFollowed && to === Number.POSITIVE_INFINITY
+    for (const range of damaged) {
+      const { position, reason, nextOffset = to } = range
+      const isTail = nextOffset === Number.POSITIVE_INFINITY
       if (isTail) report({ path, position, problem: `${reason}, and nothing whole follows`, isMended: true })
-      else report({ path, position, problem: reason })
+      else report({ path, position, problem: `${reason}${extentOf(range, nextOffset)}` })
     }
     const from = hasGaps ? Number.POSITIVE_INFINITY : transactionsFrom
     indexes.finish({ nextOffset: end, isDamaged: damaged.length > 0, transactionsFrom: from, report })
@@ -159,6 +160,11 @@ async function verifySegment(
   } finally {
     file.release()
   }
+}
+
+/** Who moves a group on behind the damage wants the offset there. */
+function extentOf({ end, offset }: DamagedRange, nextOffset: number): string {
+  return `, up to byte ${end}${offset < nextOffset ? `: offsets ${offset} to ${nextOffset - 1}` : ''}`
 }
 
 function readEpochs(disk: Disk, directory: string, report: (problem: Problem) => void): LeaderEpochs | undefined {

@@ -44,6 +44,14 @@ async function problemsOf(host: Host, path = '/data'): Promise<string[]> {
   )
 }
 
+function segmentsOf(host: Host): number[] {
+  const names = host.io.disk.list(partition).map(entry => entry.name)
+  return names
+    .filter(name => name.endsWith('.log'))
+    .map(name => Number(name.slice(0, 20)))
+    .sort((a, b) => a - b)
+}
+
 test('what a broker leaves behind is in order', () =>
   onHost(options, async host => {
     await stopped(host)
@@ -71,6 +79,27 @@ test('a flipped bit anywhere in the files of a partition is found, and the place
     }
     assert.deepEqual(await problemsOf(host), [])
     assert.deepEqual(unseen, [])
+  }))
+
+test('how far damage reaches is told, in bytes and in offsets', () =>
+  onHost(options, async host => {
+    await stopped(host)
+    const batches: (DumpItem & { type: 'batch' })[] = []
+    const show = (item: DumpItem) => item.type === 'batch' && batches.push(item)
+    await dump(host.io.disk, file(0, 'log'), { withRecords: false, show })
+    // The length of the fourth and the sum of the fifth are damaged, which is one gap, and the sum of the last.
+    assert.ok(host.node.disk.flip(file(0, 'log'), batches[3].position + 10, 0x40))
+    assert.ok(host.node.disk.flip(file(0, 'log'), batches[4].position + 17, 0x40))
+    assert.ok(host.node.disk.flip(file(0, 'log'), batches.at(-1)!.position + 17, 0x40))
+    const [inside, atEnd] = await problemsOf(host)
+    const lost = `offsets ${batches[3].batch.baseOffset} to ${batches[5].batch.baseOffset - 1}`
+    assert.match(inside, new RegExp(`, up to byte ${batches[5].position}: ${lost}$`))
+    const [, next] = segmentsOf(host)
+    const { sizeBytes } = host.io.disk.status(file(0, 'log'))!
+    assert.match(
+      atEnd,
+      new RegExp(`, up to byte ${sizeBytes}: offsets ${batches.at(-1)!.batch.baseOffset} to ${next - 1}$`),
+    )
   }))
 
 test('a torn tail, and a segment that is gone, are told apart', () =>
