@@ -27,6 +27,18 @@ export function directoryProblem(path: string, error: DiskError): string {
   }
 }
 
+/** What to do about a directory that has failed while the broker runs. */
+export function remedyFor({ code }: DiskError): string {
+  switch (code) {
+    case 'notPermitted':
+      return 'Give the user of the broker what is named here (chown, chmod)'
+    case 'readOnly':
+      return 'Mount its file system for writing'
+    default:
+      return 'Mend the disk, or restore the file from a copy'
+  }
+}
+
 /** Why a broker with these directories does not start, when a disk has failed it. */
 export function diskStartError(paths: readonly string[], error: DiskError): StartError {
   const path = paths.find(one => error.path === one || error.path.startsWith(`${one}/`)) ?? error.path

@@ -4,6 +4,7 @@ import type { LogSink } from '../io/log-sink.ts'
 import type { CompactionListener } from '../storage/compaction/compactor.ts'
 import type { SegmentedLog } from '../storage/segmented-log.ts'
 import type { Damage, StorageFaults } from '../storage/storage-faults.ts'
+import { remedyFor } from './directory-problem.ts'
 import { RepeatedLines } from './repeated-lines.ts'
 
 /** Acts on what becomes of log directories. */
@@ -49,7 +50,8 @@ export class StorageFaultLog implements StorageFaults, CompactionListener {
   /** Clients ask again and again for what cannot be read. */
   readFailed(path: string, error: DiskError): void {
     if (!this.#readFailures.isNew(error.message)) return
-    this.#log.write('error', `${path} cannot be read: ${error.message}. Check the disk.`, { path, code: error.code })
+    const remedy = error.code === 'notPermitted' ? remedyFor(error) : 'Check the disk'
+    this.#log.write('error', `${error.path} cannot be read: ${error.message}. ${remedy}.`, { path, code: error.code })
   }
 
   uncleanable(
@@ -78,10 +80,12 @@ export class StorageFaultLog implements StorageFaults, CompactionListener {
   }
 
   directoryFull(path: string, error: DiskError): void {
-    const what = error.code === 'noSpace' ? 'has no space left' : 'cannot open more files'
+    const isSpace = error.code === 'noSpace'
+    const what = isSpace ? 'has no space left' : 'cannot open more files'
+    const remedy = isSpace ? 'Free some' : 'Raise the limit of this process (ulimit -n)'
     this.#log.write(
       'error',
-      `log directory ${path} ${what}: writes are refused, reads go on. Free some; it is looked for each second.`,
+      `log directory ${path} ${what}: writes are refused, reads go on. ${remedy}; it is looked for each second.`,
       {
         ...{ path, code: error.code },
       },
@@ -96,7 +100,7 @@ export class StorageFaultLog implements StorageFaults, CompactionListener {
   directoryFailed(path: string, error: DiskError): void {
     this.#log.write(
       'error',
-      `log directory ${path} is offline: ${error.message}. Mend the disk, or restore the file from a copy, and restart the broker.`,
+      `log directory ${path} is offline: ${error.message}. ${remedyFor(error)}, and restart the broker.`,
       {
         ...{ path, code: error.code },
       },

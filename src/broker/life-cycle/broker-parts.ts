@@ -13,6 +13,7 @@ import { defaultStorageLimits } from '../../storage/storage-context.ts'
 import type { BoundListener, BrokerOptions } from '../broker-options.ts'
 import type { BrokerRegistration } from '../broker-registration.ts'
 import { Deadlines } from '../deadlines.ts'
+import { remedyFor } from '../directory-problem.ts'
 import { FetchSessions } from '../fetch/fetch-session.ts'
 import type { GroupCoordinator } from '../groups/group-coordinator.ts'
 import { MemoryBudget } from '../memory-budget.ts'
@@ -116,9 +117,7 @@ export class BrokerParts {
     const isLast = this.claims.every(claim => claim.directory.isOffline)
     if (isMetadata || isLast) {
       const what = isMetadata ? 'the metadata directory' : 'the last log directory'
-      this.fail(
-        new Error(`${what} ${path} has failed: ${error.message}. Mend the disk, or restore the file from a copy`),
-      )
+      this.fail(new Error(`${what} ${path} has failed: ${error.message}. ${remedyFor(error)}`))
     }
   }
 }

@@ -66,6 +66,8 @@ interface WaitingLog {
   readonly told: FailedPass['type'] | undefined
   /** Monotonic. */
   readonly notBeforeMs: number
+  /** When it was last looked at. */
+  readonly dirtyRatio: number
 }
 
 interface LogInNeed {
@@ -186,7 +188,10 @@ export class Compactor {
     let maxDirtyRatio = 0
     let startMs = clock.now().monotonicMs
     for (const log of [...this.#options.logs()]) {
-      if (!this.#mayCompact(log)) continue
+      if (!this.#mayCompact(log)) {
+        maxDirtyRatio = Math.max(maxDirtyRatio, this.#waitingRatio(log))
+        continue
+      }
       const need = await this.#needOf(log)
       if (need === undefined) continue
       maxDirtyRatio = Math.max(maxDirtyRatio, need.dirtyRatio)
@@ -208,6 +213,13 @@ export class Compactor {
     return this.#options.clock.now().monotonicMs >= notBeforeMs
   }
 
+  /** What waits, for room say, is dirty all the while, though it is passed over. */
+  #waitingRatio(log: SegmentedLog): number {
+    const { config, compaction } = log
+    if (!config.isCompacted || compaction.isRunning || compaction.isUncleanable) return 0
+    return this.#waiting.get(log)?.dirtyRatio ?? 0
+  }
+
   async #needOf(log: SegmentedLog): Promise<CompactionNeed | undefined> {
     const { wallMs } = this.#options.clock.now()
     try {
@@ -219,23 +231,23 @@ export class Compactor {
     }
   }
 
-  async #compact(log: SegmentedLog, { overdueMs }: CompactionNeed): Promise<void> {
+  async #compact(log: SegmentedLog, { dirtyRatio, overdueMs }: CompactionNeed): Promise<void> {
     const result = await log.compaction.run(this.#tools())
     if (result.type === 'compacted') {
       this.#waiting.delete(log)
       this.#note(result.stats)
       this.#maxOverdueMs = overdueMs
-    } else this.#failed(log, result)
+    } else this.#failed(log, result, dirtyRatio)
   }
 
-  #failed(log: SegmentedLog, result: FailedPass): void {
+  #failed(log: SegmentedLog, result: FailedPass, knownRatio?: number): void {
     const { clock, settings, listener } = this.#options
-    const { attempts = 0, told } = this.#waiting.get(log) ?? {}
+    const { attempts = 0, told, dirtyRatio = 0 } = this.#waiting.get(log) ?? {}
     const isStopped = result.type === 'stopped'
     const delayMs = settings().backoffMs * (isStopped ? 1 : Math.min(2 ** attempts, maxBackoffs))
     const notBeforeMs = clock.now().monotonicMs + delayMs
     const waiting = isStopped ? { attempts, told } : { attempts: attempts + 1, told: result.type }
-    this.#waiting.set(log, { ...waiting, notBeforeMs })
+    this.#waiting.set(log, { ...waiting, notBeforeMs, dirtyRatio: knownRatio ?? dirtyRatio })
     // Whatever was found in one place is found again there.
     if (result.type === 'damaged') listener.uncleanable(log, result)
     if (result.type === told) return
