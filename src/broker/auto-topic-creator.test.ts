@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { findCoordinatorRequest, findCoordinatorResponse } from '../protocol/messages/find-coordinator.ts'
 import { metadataRequest, metadataResponse } from '../protocol/messages/metadata.ts'
 import { onBrokerHost } from './fixture.test.ts'
 
+const findCoordinatorApi = { request: findCoordinatorRequest, response: findCoordinatorResponse }
 const metadataApi = { request: metadataRequest, response: metadataResponse }
 
 test('a topic that cannot be created is told of once, however often a client asks for it', () =>
@@ -13,5 +15,14 @@ test('a topic that cannot be created is told of once, however often a client ask
       await host.ask(metadataApi, { topics: [{ name: 'topic' }], allowAutoTopicCreation: true }, 9)
     }
     assert.equal(host.linesWith('could not be created automatically').length, 1)
+    await host.close()
+  }))
+
+test("where the groups' topic wants more replicas than there are brokers, the setting is named", () =>
+  onBrokerHost({ overrides: ['offsets.topic.replication.factor=3'] }, async host => {
+    await host.start()
+    await host.ask(findCoordinatorApi, { keyType: 0, coordinatorKeys: ['group'] }, 6)
+    const [line] = host.linesWith('could not be created automatically')
+    assert.match(String(line), /no group.*offsets\.topic\.replication\.factor/)
     await host.close()
   }))

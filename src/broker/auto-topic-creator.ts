@@ -49,7 +49,7 @@ export class AutoTopicCreator {
     for (const { name, errorCode, errorMessage } of reply.response.topics) {
       if (errorCode === ErrorCode.none || errorCode === ErrorCode.topicAlreadyExists) continue
       const reason = errorMessage ?? errorName(errorCode)
-      const line = `topic ${name} could not be created automatically: ${reason}`
+      const line = `topic ${name} could not be created automatically: ${reason}${remedyFor(name, errorCode)}`
       if (this.#failures.isNew(line)) this.#options.log.write('warn', line, { topic: name, errorCode })
     }
   }
@@ -69,4 +69,10 @@ export class AutoTopicCreator {
       ],
     }
   }
+}
+
+/** Kafka's default wants three brokers. */
+function remedyFor(name: string, errorCode: ErrorCode): string {
+  if (name !== groupTopic || errorCode !== ErrorCode.invalidReplicationFactor) return ''
+  return ' Until then no group can be joined: start this broker with a lower offsets.topic.replication.factor'
 }

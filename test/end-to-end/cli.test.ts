@@ -412,3 +412,18 @@ test('records that cannot be read end consume --exit, with where it stands', asy
   assert.deepEqual({ code: ended.code, stdout: ended.stdout }, { code: 1, stdout: '' })
   assert.match(ended.stderr, /^nothing came for 1 seconds from partition 0 \(at offset 0, the end is 30\)/)
 })
+
+test('a group that has no coordinator is not waited for without an end', async () => {
+  const overrides = { 'offsets.topic.replication.factor': '3' }
+  await using own = await startBroker({ topics: { orders: 1 }, overrides })
+  for (const flags of [[], ['--exit']]) {
+    const ended = await runMillrace(['consume', 'orders', '--group', 'billing', '--timeout', '1', ...flags], {
+      bootstrap: own.bootstrapServers,
+    })
+    assert.deepEqual({ code: ended.code, stdout: ended.stdout }, { code: 1, stdout: '' })
+    assert.match(
+      ended.stderr,
+      /^reading offsets of group billing was not done within 1000 ms: .*COORDINATOR_NOT_AVAILABLE/,
+    )
+  }
+})

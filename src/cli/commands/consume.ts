@@ -57,6 +57,8 @@ async function run(topic: string, flags: ConsumeFlags): Promise<void> {
   const limit = flags.count ?? Number.POSITIVE_INFINITY
   await withClient(flags, async client => {
     const partitions = await partitionsOf(client, topic, flags)
+    // A member waits for its coordinator without an end, and in silence.
+    if (flags.group !== undefined) await client.admin().listGroupOffsets(flags.group, { partitions })
     const ends = flags.exit ? await endsOf(client, partitions, flags) : undefined
     const consumer = client.consumer({
       groupId: flags.group,
