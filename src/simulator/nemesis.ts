@@ -41,7 +41,7 @@ export class Nemesis {
     this.#plotClients(faults)
   }
 
-  /** Resolves when its time is over and everything is whole again. */
+  /** Resolves when its time is over, and nothing is wrong but what a restart of the broker would mend. */
   async run(): Promise<void> {
     const { world, plan } = this.#parts
     const endMs = world.nowMs + plan.safetyMs
@@ -60,7 +60,7 @@ export class Nemesis {
       if (!isCalm) next.act()
     }
     await world.sleep(Math.max(0, endMs - world.nowMs))
-    await this.#heal()
+    await this.#calm()
   }
 
   #next(): Plot | undefined {
@@ -147,7 +147,7 @@ export class Nemesis {
   }
 
   #plotDisk({ stallMs, fullDiskMs, readOnlyMs, readErrorMs, syncErrorMs, rotMs }: PlannedFaults): void {
-    const { broker } = this.#parts
+    const { broker, plan } = this.#parts
     const { disk } = broker.node
     this.#plot(rotMs, () => {
       if (broker.state === 'running') this.#damage()
@@ -167,10 +167,11 @@ export class Nemesis {
       })
     })
     this.#plot(readOnlyMs, () => {
-      this.#trouble('the disk is read-only', 4000, () => {
-        disk.faults.isReadOnly = true
+      const path = this.#random.pick(['/', ...plan.logDirs.slice(1)])
+      this.#trouble(`${path} is read-only`, 4000, () => {
+        disk.faults.readOnlyPath = path
         return () => {
-          disk.faults.isReadOnly = false
+          disk.faults.readOnlyPath = undefined
         }
       })
     })
@@ -257,7 +258,7 @@ export class Nemesis {
     })
   }
 
-  async #heal(): Promise<void> {
+  async #calm(): Promise<void> {
     const { world, broker, crew } = this.#parts
     this.#isOver = true
     broker.node.resume()
@@ -269,6 +270,11 @@ export class Nemesis {
     while (broker.state === 'starting' || broker.state === 'closing') await world.sleep(100)
     // What failed last may be answered a little later.
     await world.sleep(1000)
+  }
+
+  /** Resolves when everything is whole again. */
+  async heal(): Promise<void> {
+    const { broker } = this.#parts
     // A directory that has failed stays away until a restart.
     if (broker.expectsFailure || broker.hasOfflineDirectory) await broker.close()
     for (let tries = 0; broker.state !== 'running' && tries < 5; tries++) await broker.start()

@@ -10,6 +10,7 @@ import { readAll } from './final-reads.ts'
 import { History } from './history/history.ts'
 import type { LogLine } from './io/simulated-log.ts'
 import { World } from './io/world.ts'
+import { probeLiveness } from './liveness-probe.ts'
 import { Nemesis } from './nemesis.ts'
 import type { Plan } from './plan.ts'
 import { type Violation, Violations } from './violations.ts'
@@ -106,13 +107,17 @@ class Run {
     await this.#createTopics(admin)
     this.#phase('safety')
     this.#crew.start()
-    await new Nemesis({
+    const nemesis = new Nemesis({
       world: this.#world,
       plan: this.#plan,
       history: this.#history,
       broker: this.#broker,
       crew: this.#crew,
-    }).run()
+    })
+    await nemesis.run()
+    this.#phase('liveness')
+    await probeLiveness(admin, this.#broker, this.#plan.topics)
+    await nemesis.heal()
     this.#phase('drain')
     await this.#drain()
     await this.#findOut(admin)

@@ -136,6 +136,18 @@ describe('a disk that fails', () => {
       }))
   }
 
+  test('is what a stop says of it, not what its logs miss', () =>
+    onHost({ config }, async host => {
+      const log = await host.openLog()
+      append(log)
+      await written(host, log)
+      host.node.disk.faults.failNext('append', 'readOnly')
+      append(log)
+      await written(host, log)
+      const problems = await host.directories.close({ brokerEpoch: 1 })
+      assert.deepEqual(problems, [`${log.directory.path} is offline`])
+    }))
+
   test('on a sync goes offline, and claims nothing more', () =>
     onHost({ config }, async host => {
       const log = await host.openLog()

@@ -293,7 +293,8 @@ export class LogDirectories {
     } catch (error) {
       expectDiskError(error)
       directory.writeFailed(error)
-      return error.message
+      // Why it is has been said when it went offline; what its logs miss now is a consequence.
+      return directory.isOffline ? `${directory.path} is offline` : error.message
     }
   }
 

@@ -131,6 +131,9 @@ class CommitCheck {
       violations.add('I37', `${place} has ${token}, whose commit was refused with ${written.error}`)
     if (written !== undefined && written.request.offset !== offset)
       violations.add('I38', `${place} has ${offset} by ${token}, which was ${written.request.offset}`)
+    // With the topic its commits go.
+    const topicId = this.#topics.reached(read.request, read)
+    if (topicId !== undefined && this.#topics.mayBeDeleted(topicId, read.endedAt)) return
     const lost = commits.find(commit => this.#mustBeSeen(commit, written, read))
     if (lost !== undefined)
       violations.add(

@@ -292,6 +292,22 @@ const sound: Record<string, (story: Story) => void> = {
     story.foundCommitted(5, 'late')
     story.history.ok(late, {})
   },
+  'a commit that goes with its topic while somebody asks for it': story => {
+    story.committed(5, 'first')
+    story.history.begin('admin', 'deleteTopic', { topic: 'orders', topicId })
+    story.foundCommitted(-1, '')
+  },
+  'a directory that is offline until the broker is started again, and its successor': story => {
+    story.sent(['a'], 0)
+    const underWay = story.send(['b'])
+    story.history.mark('offline', { directory: '/disk', partitions: [place] })
+    story.history.ok(underWay, { baseOffset: 1 })
+    story.history.info(story.send(['c']), 'KAFKA_STORAGE_ERROR')
+    story.sent(['x'], 0, { partition: 1 })
+    story.history.mark('ended', { node: 'broker', life: 1, how: 'kill' })
+    story.read(0, ['a', 'b'])
+    story.holds(['a', 'b'])
+  },
   'commits that the power took where nothing was promised': story => {
     story.flush = 'async'
     story.committed(5, 'first')
@@ -671,6 +687,25 @@ const unsound: readonly (readonly [invariants: string, what: string, tell: (stor
     'a record that was refused is there',
     story => {
       story.history.fail(story.send(['a']), 'CORRUPT_MESSAGE')
+      story.holds(['a'])
+    },
+  ],
+  [
+    'I53',
+    'a directory that is offline takes a record',
+    story => {
+      story.history.mark('offline', { directory: '/disk', partitions: [place] })
+      story.sent(['a'], 0)
+      story.holds(['a'])
+    },
+  ],
+  [
+    'I53',
+    'a directory that is offline is read from',
+    story => {
+      story.sent(['a'], 0)
+      story.history.mark('offline', { directory: '/disk', partitions: [place] })
+      story.read(0, ['a'])
       story.holds(['a'])
     },
   ],

@@ -6,6 +6,7 @@ import { checkCompaction } from './check-compaction.ts'
 import { checkGroups } from './check-groups.ts'
 import { checkIds } from './check-ids.ts'
 import { checkLog } from './check-log.ts'
+import { checkOffline } from './check-offline.ts'
 import { checkOrder } from './check-order.ts'
 import { checkReaders } from './check-readers.ts'
 import { checkRetention } from './check-retention.ts'
@@ -26,6 +27,7 @@ export function checkHistory(input: CheckInput): void {
   checkIds(input)
   checkGroups(input)
   checkReaders(input)
+  checkOffline(input)
   checkRetention(input)
   checkAges(input)
   checkCompaction(input)

@@ -15,10 +15,12 @@ interface Incarnation {
 export class Incarnations {
   readonly #all: Incarnation[] = []
   readonly #byId = new Map<Uuid, Incarnation>()
+  readonly #deletions: readonly Call<'deleteTopic'>[]
 
   constructor(history: History) {
     const creations = history.callsOf('createTopic')
     const deletions = history.callsOf('deleteTopic')
+    this.#deletions = deletions
     for (const creation of creations) {
       const topicId = creation.answer?.topicId
       if (topicId !== undefined) this.#add(creation.request.topic, topicId, [creation], deletions)
@@ -56,9 +58,11 @@ export class Incarnations {
     this.#byId.set(topicId, incarnation)
   }
 
-  /** Whether the topic was there at the end of the history, as far as anybody can know. */
-  isDeleted(topicId: Uuid): boolean {
-    return this.#byId.get(topicId)?.to !== Number.POSITIVE_INFINITY
+  /** Whether somebody had begun to delete the topic by then, and was not refused. */
+  mayBeDeleted(topicId: Uuid, at: number): boolean {
+    return this.#deletions.some(
+      call => call.request.topicId === topicId && call.outcome !== 'fail' && call.invokedAt <= at,
+    )
   }
 
   /** The topic that a call reached: by its id, or the only one that can have had the name meanwhile; undefined: unclear. */

@@ -70,7 +70,7 @@ test('a log that is taken for synced after a sync has failed in its directory is
   const told = await onBroker(async ({ broker, violations, send }) => {
     assert.equal(await send(), ErrorCode.none)
     // As if the broker had not heard of it.
-    broker.node.disk.faults.failed('sync', `${directory}/topic-0/00000000000000000000.log`)
+    broker.node.disk.faults.failed(new DiskError('io', 'sync', `${directory}/topic-0/00000000000000000000.log`))
     assert.equal(violations.count, 0)
     assert.equal(await send(), ErrorCode.none)
   })

@@ -3,13 +3,16 @@ import { Broker } from '../../broker/broker.ts'
 import { type LoadedConfig, loadConfig } from '../../config/load-config.ts'
 import { problemText } from '../../config/problem.ts'
 import type { Endpoint } from '../../io/network.ts'
+import type { LogDirectories } from '../../storage/log-directories.ts'
 import type { History } from '../history/history.ts'
+import type { Target } from '../history/operations.ts'
 import type { CrashKind } from '../io/simulated-disk.ts'
 import type { SimulatedNode } from '../io/simulated-node.ts'
 import type { World } from '../io/world.ts'
 import type { Plan } from '../plan.ts'
 import type { Violations } from '../violations.ts'
 import { BrokerWatch } from './broker-watch.ts'
+import { DirectoryWatch } from './directory-watch.ts'
 import { GroupWatch } from './group-watch.ts'
 import { Ledger } from './ledger.ts'
 
@@ -34,6 +37,7 @@ export class SimulatedBroker {
   readonly #endings = new Set<() => void>()
   readonly #watch: BrokerWatch
   readonly #groupWatch: GroupWatch
+  readonly #directoryWatch: DirectoryWatch
   /** Of this life: log directories that have failed. */
   readonly #offline = new Set<string>()
   /** Whether the disk is in such a state that a broker may give up. */
@@ -49,19 +53,28 @@ export class SimulatedBroker {
     this.#violations = violations
     this.node = world.addNode('broker')
     this.ledger = new Ledger(history, violations)
-    const wallMs = () => this.node.clock.read(world.scheduler.timeUs).wallMs
-    this.#watch = new BrokerWatch({ plan, history, violations, wallMs })
+    this.#watch = new BrokerWatch({ plan, history, violations, wallMs: () => this.wallMs })
     this.#groupWatch = new GroupWatch(history)
-    this.node.disk.faults.failed = (operation, path) => {
-      const directory = plan.logDirs.find(one => `/${path}`.replace('//', '/').startsWith(`${one}/`))
-      if (operation === 'sync' && directory !== undefined) this.#watch.syncFailed(directory)
+    this.#directoryWatch = new DirectoryWatch(plan.logDirs, violations)
+    this.node.disk.faults.failed = error => {
+      const directory = this.#directoryWatch.directoryOf(error.path)
+      if (error.operation === 'sync' && directory !== undefined) this.#watch.syncFailed(directory)
+      this.#directoryWatch.failed(error, world.nowMs)
     }
-    world.log.watcher = line => this.#groupWatch.logged(line)
+    world.log.watcher = line => {
+      this.#groupWatch.logged(line)
+      if (line.node === this.node.name) this.#directoryWatch.logged(line)
+    }
     this.#loaded = load(plan, this.endpoint)
   }
 
   get endpoint(): Endpoint {
     return { host: this.node.name, port }
+  }
+
+  /** By the host's clock. */
+  get wallMs(): number {
+    return this.node.clock.read(this.#world.scheduler.timeUs).wallMs
   }
 
   get state(): BrokerState {
@@ -84,6 +97,7 @@ export class SimulatedBroker {
     const life = ++this.#life
     this.#offline.clear()
     this.#watch.processBegins()
+    this.#directoryWatch.processBegins()
     this.#beginsInTrouble = this.excuse()
     const isThis = () => this.#life === life && this.#state !== 'down'
     this.#history.mark('started', { node: this.node.name, life })
@@ -162,11 +176,16 @@ export class SimulatedBroker {
     return logs !== undefined && (logs.unread.length > 0 || logs.directories.some(directory => directory.isOffline))
   }
 
-  /** A directory is given up only when its disk has failed (I49). */
+  /** A directory is given up only when its disk has failed (I49), and the operator is told (I53). */
   #lookForOffline(): void {
-    for (const { path, isOffline } of this.broker?.logs.directories ?? []) {
+    const logs = this.broker?.logs
+    if (logs === undefined) return
+    this.#directoryWatch.look(logs.directories, { nowMs: this.#world.nowMs, isPaused: this.node.isPaused })
+    for (const { path, isOffline } of logs.directories) {
       if (!isOffline || this.#offline.has(path)) continue
       this.#offline.add(path)
+      this.#directoryWatch.wentOffline(path)
+      this.#history.mark('offline', { directory: path, partitions: partitionsIn(path, logs) })
       if (!this.#mayFail()) this.#violations.add('I49', `${path} is offline, and its disk has not failed`)
     }
   }
@@ -196,8 +215,10 @@ export class SimulatedBroker {
 
   #failed(life: number, reason: Error): void {
     if (this.#life !== life || this.#state === 'down') return
-    if (!this.#mayFail())
-      this.#violations.add('I49', `the broker has stopped itself: ${reason.stack ?? reason.message}`)
+    const directories = this.#broker?.logs.directories
+    const mayGoOn = directories !== undefined && this.#directoryWatch.mayGoOn(directories)
+    if (!this.#mayFail() || mayGoOn)
+      this.#violations.add(mayGoOn ? 'I53' : 'I49', `the broker has stopped itself: ${reason.stack ?? reason.message}`)
     this.crash('kill')
   }
 
@@ -211,6 +232,11 @@ export class SimulatedBroker {
     this.node.crash('kill')
     this.#ended('failed', true)
   }
+}
+
+function partitionsIn(path: string, logs: LogDirectories): Target[] {
+  const inside = [...logs.logs].filter(log => log.path.startsWith(`${path}/`))
+  return inside.map(({ topic, topicId, partition }) => ({ topic, topicId, partition }))
 }
 
 function load(plan: Plan, { host, port: publicPort }: Endpoint): LoadedConfig {

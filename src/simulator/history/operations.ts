@@ -128,6 +128,8 @@ export interface Marks {
   ended: { readonly node: string; readonly life: number; readonly how: 'kill' | 'power' | 'closed' | 'failed' }
   /** The generations of a group, or of all groups when none is named, are numbered anew from here on. */
   numberedAnew: { readonly group: string | undefined }
+  /** In the life of one broker a log directory has failed: what lies there is not served until the broker has ended. */
+  offline: { readonly directory: string; readonly partitions: readonly Target[] }
   /** What a power cut took of a partition: everything from this offset on. */
   cut: Target & { readonly from: number }
   /** Bytes were damaged on purpose: these offsets may be missing, but never wrong. */

@@ -35,7 +35,8 @@ export class AttachedDisk implements Disk {
     if (this.#disk.openFiles >= this.#disk.faults.maxOpenFiles) throw new DiskError('tooManyOpenFiles', 'open', path)
     if (found !== undefined && how === 'create') throw new DiskError('exists', 'open', path)
     if (found === undefined && how === 'read') throw new DiskError('notFound', 'open', path)
-    if (how !== 'read' && this.#disk.faults.isReadOnly) throw new DiskError('readOnly', 'open', path)
+    const error = how === 'read' ? undefined : this.#disk.faults.decideOpenToWrite(path)
+    if (error !== undefined) throw error
     return new SimulatedFile(this.#disk, this.#life, found ?? this.#createFile('open', path), path)
   }
 

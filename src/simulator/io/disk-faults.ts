@@ -36,14 +36,15 @@ interface OrderedFault {
 export class DiskFaults {
   /** Chance of an `io` error, for each operation. */
   readonly rates: Partial<Record<DiskOperation, number>> = {}
-  isReadOnly = false
+  /** The file system at this path takes no changes; `/` is all of the disk. */
+  readOnlyPath: string | undefined
   /** Bytes that may still be written; what is removed or cut is added again. */
   freeBytes = 2 ** 40
   maxOpenFiles = 100_000
   /** Nothing that was asked for completes before this time of the world. */
   stalledUntilUs = 0
   /** Told of each operation that fails, before its caller is. */
-  failed: (operation: DiskOperation, path: string) => void = () => undefined
+  failed: (error: DiskError) => void = () => undefined
   readonly #ordered: OrderedFault[] = []
 
   /** The next operations of this kind on paths that end so fail with the code. */
@@ -58,10 +59,24 @@ export class DiskFaults {
 
   /** The error with which this operation is to fail, if any. */
   decide(operation: DiskOperation, path: string, random: SeededRandom): DiskError | undefined {
-    const code = this.#orderedFault(operation, path) ?? this.#standingFault(operation, random)
-    if (code === undefined) return undefined
-    this.failed(operation, path)
-    return new DiskError(code, operation, path)
+    const code = this.#orderedFault(operation, path) ?? this.#standingFault(operation, path, random)
+    return code === undefined ? undefined : this.#tell(new DiskError(code, operation, path))
+  }
+
+  /** The error with which a file is not opened for writing, if any. */
+  decideOpenToWrite(path: string): DiskError | undefined {
+    return this.#isReadOnly(path) ? this.#tell(new DiskError('readOnly', 'open', path)) : undefined
+  }
+
+  #tell(error: DiskError): DiskError {
+    this.failed(error)
+    return error
+  }
+
+  #isReadOnly(path: string): boolean {
+    const { readOnlyPath } = this
+    if (readOnlyPath === undefined || readOnlyPath === '/') return readOnlyPath !== undefined
+    return path === readOnlyPath || path.startsWith(`${readOnlyPath}/`)
   }
 
   #orderedFault(operation: DiskOperation, path: string): DiskErrorCode | undefined {
@@ -72,8 +87,8 @@ export class DiskFaults {
     return fault.code
   }
 
-  #standingFault(operation: DiskOperation, random: SeededRandom): DiskErrorCode | undefined {
-    if (this.isReadOnly && changing.has(operation)) return 'readOnly'
+  #standingFault(operation: DiskOperation, path: string, random: SeededRandom): DiskErrorCode | undefined {
+    if (changing.has(operation) && this.#isReadOnly(path)) return 'readOnly'
     return random.chance(this.rates[operation] ?? 0) ? 'io' : undefined
   }
 }

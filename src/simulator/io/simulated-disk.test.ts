@@ -264,7 +264,7 @@ describe('disk faults', () => {
     assert.ok(setting !== undefined)
     const { world, node, disk } = setting
     const file = await world.finish(syncedFile(setting, 'good'))
-    node.disk.faults.isReadOnly = true
+    node.disk.faults.readOnlyPath = '/'
     assert.equal(String(await world.finish(file.read(0, 4))), 'good')
     assert.equal((await world.finish(append(file, 'x')))?.code, 'readOnly')
     assert.throws(() => disk.rename('/d/log', '/d/other'), { code: 'readOnly' })

@@ -50,6 +50,10 @@ export class SimulatedNode implements Host {
     return this.#life !== undefined
   }
 
+  get isPaused(): boolean {
+    return this.#life?.isPaused === true
+  }
+
   get isUp(): boolean {
     return this.#isUp
   }
