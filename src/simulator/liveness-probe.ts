@@ -75,7 +75,7 @@ class LivenessProbe {
 
   async #send(target: PartitionTarget): Promise<Answer> {
     const areKeyed = this.#at.isCompacted(target.topic.name)
-    const batch = this.#records.draw(this.#broker.wallMs, { areKeyed })
+    const batch = this.#records.draw(this.#broker.now.wallMs, { areKeyed })
     const result = await sendBatch(this.#at, target, batch, { acks: -1, codec: 0, attempt: 1 })
     return answerOf(result)
   }

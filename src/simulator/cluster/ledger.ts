@@ -12,6 +12,8 @@ interface Holding {
   logEndOffset: number
   /** Below it everything was synced: nothing takes it. */
   flushedOffset: number
+  /** It moves when it is saved: nothing sets it back. */
+  logStartOffset: number
   /** The power was cut, and the partition has not been seen since. */
   wasPowerCut: boolean
 }
@@ -36,9 +38,9 @@ export class Ledger {
   observe(broker: Broker): void {
     // A broker that stops itself serves no partition any more, and its logs are there still.
     for (const log of broker.logs.logs) {
-      const { topic, topicId, partition, logEndOffset, flushedOffset } = log
+      const { topic, topicId, partition, logEndOffset, flushedOffset, logStartOffset } = log
       this.#holdings.set(keyOf(topicId, partition), {
-        ...{ topic, topicId, partition, logEndOffset, flushedOffset, wasPowerCut: false },
+        ...{ topic, topicId, partition, logEndOffset, flushedOffset, logStartOffset, wasPowerCut: false },
       })
     }
   }
@@ -88,6 +90,10 @@ export class Ledger {
         const what = wasPowerCut ? 'a power cut, although it was synced' : 'a kill'
         const text = `${topic}-${partition} ended at ${holding.logEndOffset} and ends at ${log.logEndOffset} after ${what}`
         this.#violations.add('I51', text)
+      }
+      if (log.logStartOffset < holding.logStartOffset && !this.#damaged.has(key)) {
+        const text = `${topic}-${partition} began at ${holding.logStartOffset} and begins at ${log.logStartOffset} after a restart`
+        this.#violations.add('I9', text)
       }
       if (wasPowerCut) this.#history.mark('cut', { topic, topicId, partition, from: log.logEndOffset })
     }

@@ -1,8 +1,10 @@
 import { assert } from '../../base/assert.ts'
+import type { Now } from '../../base/time.ts'
 import { Broker } from '../../broker/broker.ts'
 import { type LoadedConfig, loadConfig } from '../../config/load-config.ts'
 import { problemText } from '../../config/problem.ts'
 import type { Endpoint } from '../../io/network.ts'
+import { cleanShutdownFileName } from '../../storage/directory-files.ts'
 import type { LogDirectories } from '../../storage/log-directories.ts'
 import type { History } from '../history/history.ts'
 import type { Target } from '../history/operations.ts'
@@ -53,7 +55,7 @@ export class SimulatedBroker {
     this.#violations = violations
     this.node = world.addNode('broker')
     this.ledger = new Ledger(history, violations)
-    this.#watch = new BrokerWatch({ plan, history, violations, wallMs: () => this.wallMs })
+    this.#watch = new BrokerWatch({ plan, history, violations, wallMs: () => this.now.wallMs })
     this.#groupWatch = new GroupWatch(history)
     this.#directoryWatch = new DirectoryWatch(plan.logDirs, violations)
     this.node.disk.faults.failed = error => {
@@ -73,8 +75,8 @@ export class SimulatedBroker {
   }
 
   /** By the host's clock. */
-  get wallMs(): number {
-    return this.node.clock.read(this.#world.scheduler.timeUs).wallMs
+  get now(): Now {
+    return this.node.clock.read(this.#world.scheduler.timeUs)
   }
 
   get state(): BrokerState {
@@ -142,7 +144,9 @@ export class SimulatedBroker {
     } else this.#observe()
     if (this.#state === 'down' && kind === 'kill') return
     const wasUp = this.#state !== 'down'
+    const inUse = this.broker?.logs.directories.filter(directory => !directory.isOffline) ?? []
     this.node.crash(kind)
+    for (const { path } of inUse) this.#expectNoMark(path)
     this.#ended(kind === 'kill' ? 'kill' : 'power', wasUp)
   }
 
@@ -197,6 +201,12 @@ export class SimulatedBroker {
       }
       this.#endings.add(ended)
     })
+  }
+
+  /** A directory was shut down cleanly only if the last process in it was closed, and says so in no other case (I51). */
+  #expectNoMark(directory: string): void {
+    if (this.node.disk.tree.find(`${directory}/${cleanShutdownFileName}`) === undefined) return
+    this.#violations.add('I51', `after a crash ${directory} is marked as shut down cleanly`)
   }
 
   #observe(): void {

@@ -60,12 +60,14 @@ export function damageStoredBatch(
   const metadata = files.find(file => file.path === `${directory}/${partitionMetadataFileName}`)
   const topicId = metadata && decodePartitionMetadata(metadata.bytes)
   if (name === undefined || name.kind !== 'current' || topicId === undefined) return undefined
+  const kind = random.pick(kinds)
   // The last one is left alone: what follows nothing may be taken for a torn end.
-  const place = batches[random.below(Math.max(1, batches.length - 1))]
-  if (batches.length < 2 || place === undefined) return undefined
+  const places = batches.slice(0, -1).filter(one => kind !== 'misdirectedBatch' || twinsOf(one, logs).length > 0)
+  if (places.length === 0) return undefined
+  const place = random.pick(places)
   const running = broker?.logs.get(topicId, name.partition)
   if (broker !== undefined && running?.isUnread(path, place) !== true) return undefined
-  const damage = drawDamage(random, log, place, logs)
+  const damage = drawDamage(random, kind, { log, place, logs })
   if (damage === undefined) return undefined
   const { what, position, bytes } = damage
   if (!node.disk.damage(path, position, bytes)) return undefined
@@ -99,23 +101,17 @@ interface Damage {
 
 function drawDamage(
   random: SeededRandom,
-  log: StoredLog,
-  place: StoredBatch,
-  logs: readonly StoredLog[],
+  kind: (typeof kinds)[number],
+  { log, place, logs }: { readonly log: StoredLog; readonly place: StoredBatch; readonly logs: readonly StoredLog[] },
 ): Damage | undefined {
-  switch (random.pick(kinds)) {
+  switch (kind) {
     case 'rot': {
       const position = place.at + random.below(place.size)
       const bytes = Buffer.from([log.bytes[position]! ^ (1 << random.below(8))])
       return { what: `a bit of byte ${position} has changed`, position, bytes }
     }
     case 'misdirectedBatch': {
-      // Valid in itself: nothing but its offset says that it belongs elsewhere.
-      const others = logs
-        .flatMap(one => one.batches)
-        .filter(({ size, baseOffset }) => size === place.size && baseOffset !== place.baseOffset)
-      if (others.length === 0) return undefined
-      const { bytes, baseOffset } = random.pick(others)
+      const { bytes, baseOffset } = random.pick(twinsOf(place, logs))
       return { what: `a batch of offset ${baseOffset} lies at byte ${place.at}`, position: place.at, bytes }
     }
     case 'misdirectedSector': {
@@ -132,6 +128,13 @@ function drawDamage(
         : undefined
     }
   }
+}
+
+/** Valid in itself, and as large: where one of them lies in its place, nothing but its offset says that it belongs elsewhere. */
+function twinsOf(place: StoredBatch, logs: readonly StoredLog[]): StoredBatch[] {
+  return logs
+    .flatMap(one => one.batches)
+    .filter(({ size, baseOffset }) => size === place.size && baseOffset !== place.baseOffset)
 }
 
 function batchesOf(bytes: Buffer): StoredBatch[] {
