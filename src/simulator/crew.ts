@@ -6,8 +6,9 @@ import type { Plan } from './plan.ts'
 import type { Violations } from './violations.ts'
 import { WireClient } from './wire/wire-client.ts'
 import { runAssignedConsumer } from './workload/assigned-consumer.ts'
+import { runCommittedReader } from './workload/committed-reader.ts'
 import { runGroupMember } from './workload/group-member.ts'
-import { runIdempotentProducer } from './workload/idempotent-producer.ts'
+import { runIdCollector, runIdempotentProducer } from './workload/idempotent-producer.ts'
 import { runLibraryMember, runLibraryProducer, runLibraryReader } from './workload/library-client.ts'
 import { runPlainProducer } from './workload/plain-producer.ts'
 import { runTopicAdmin } from './workload/topic-admin.ts'
@@ -73,6 +74,7 @@ export class Crew {
       clients.idempotent,
       () => at => runIdempotentProducer(at, { shape, codecs, thinkMs, repeatRate: 0.1 }),
     )
+    this.#add('id-collector', clients.idCollectors ?? 0, () => runIdCollector)
     this.#add(
       'plain',
       clients.plain,
@@ -91,6 +93,15 @@ export class Crew {
       clients.libraryMembers,
       () => at => runLibraryMember(at, { ...library, group: libraryGroup }),
     )
+    const { transactions } = this.#parts.plan
+    const { ledger } = this.#parts.broker
+    if (transactions !== undefined) {
+      const reading = {
+        topic: transactions.topic.name,
+        isDamaged: (id: string, index: number) => ledger.isDamaged(id, index),
+      }
+      this.#add('committed-reader', transactions.readers, () => at => runCommittedReader(at, reading))
+    }
     if (admin === undefined) return
     const mortalTopics = topics.filter(topic => topic.isMortal)
     this.#add('topic-admin', 1, () => at => runTopicAdmin(at, { ...admin, mortalTopics }))
@@ -99,6 +110,10 @@ export class Crew {
   /** No new work; what was begun is brought to its end. */
   stop(): void {
     this.#isStopping = true
+  }
+
+  get isStopping(): boolean {
+    return this.#isStopping
   }
 
   get isDone(): boolean {

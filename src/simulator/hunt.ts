@@ -1,12 +1,13 @@
 import { assert } from '../base/assert.ts'
 import { bugs as brokerBugs } from './bugs/broker-bugs.ts'
 import { bugs as compactionBugs } from './bugs/compaction-bugs.ts'
+import { bugs as transactionBugs } from './bugs/transaction-bugs.ts'
 import { type Command, CommandError } from './command-line.ts'
 import { drawPlan } from './plan.ts'
 import { type PlantedBug, plantBug } from './planted-bugs.ts'
 import { type RunResult, runPlan } from './run.ts'
 
-const bugs = [...brokerBugs, ...compactionBugs]
+const bugs = [...brokerBugs, ...compactionBugs, ...transactionBugs]
 
 /** What a hunt needs of the real world. */
 export interface HuntWorld {

@@ -10,6 +10,7 @@ export interface Plan {
   readonly topics: readonly PlannedTopic[]
   readonly clients: PlannedClients
   readonly faults: PlannedFaults
+  readonly transactions?: PlannedTransactions | undefined
   /** How long faults go on, in simulated time. */
   readonly safetyMs: number
 }
@@ -26,6 +27,8 @@ export interface PlannedTopic {
 
 export interface PlannedClients {
   readonly idempotent: number
+  /** Asks for more producer ids than a block of them has. */
+  readonly idCollectors?: number
   readonly plain: number
   readonly assigned: number
   readonly members: number
@@ -39,6 +42,13 @@ export interface PlannedClients {
   readonly hasWildTimestamps: boolean
   readonly sessionTimeoutMs: number
   readonly admin: PlannedAdmin | undefined
+}
+
+/** Of a topic of its own, which no other client uses. */
+export interface PlannedTransactions {
+  readonly topic: PlannedTopic
+  readonly readers: number
+  readonly thinkMs: number
 }
 
 export interface PlannedAdmin {
@@ -76,6 +86,7 @@ export interface PlannedFaults {
 
 export function drawPlan(seed: string | number): Plan {
   const random = new SeededRandom(String(seed), 'plan')
+  const collectors = new SeededRandom(String(seed), 'collectors')
   const later = new SeededRandom(String(seed), 'later plan')
   // A stream of its own: what else a seed draws does not depend on it.
   const compaction = new SeededRandom(String(seed), 'compaction')
@@ -88,9 +99,29 @@ export function drawPlan(seed: string | number): Plan {
     logDirs,
     overrides: [...drawOverrides(random), ...drawCompactorOverrides(compaction)],
     topics: drawTopics(random, hasWildTimestamps).map(topic => drawCompaction(compaction, topic)),
-    clients: drawClients(random, hasWildTimestamps),
+    clients: { ...drawClients(random, hasWildTimestamps), idCollectors: collectors.chance(0.1) ? 1 : 0 },
     faults: drawFaults(random, later),
     safetyMs: random.between(15_000, 40_000),
+    transactions: drawTransactions(new SeededRandom(String(seed), 'transactions')),
+  }
+}
+
+/** All that there are from the start. */
+export function plannedTopics({ topics, transactions }: Plan): readonly PlannedTopic[] {
+  return transactions === undefined ? topics : [...topics, transactions.topic]
+}
+
+function drawTransactions(random: SeededRandom): PlannedTransactions | undefined {
+  if (!random.chance(0.3)) return undefined
+  const config = {
+    ...drawTopicConfig(random, false),
+    'internal.segment.bytes': String(random.pick([500, 2000, 16_384])),
+  }
+  const topic = { name: 'transactions', partitions: random.between(1, 2), config, isMortal: false }
+  return {
+    topic: drawCompaction(random, topic),
+    readers: random.between(0, 2),
+    thinkMs: random.pick([20, 100]),
   }
 }
 

@@ -12,10 +12,11 @@ import type { LogLine } from './io/simulated-log.ts'
 import { World } from './io/world.ts'
 import { probeLiveness } from './liveness-probe.ts'
 import { Nemesis } from './nemesis.ts'
-import type { Plan } from './plan.ts'
+import { type Plan, plannedTopics } from './plan.ts'
 import { type Violation, Violations } from './violations.ts'
 import { fetchCommitted } from './workload/group-calls.ts'
 import { createTopic } from './workload/topic-admin.ts'
+import { runTransactions } from './workload/transactions.ts'
 import type { Workplace } from './workload/workplace.ts'
 
 export interface RunResult {
@@ -107,6 +108,7 @@ class Run {
     await this.#createTopics(admin)
     this.#phase('safety')
     this.#crew.start()
+    this.#beginTransactions()
     const nemesis = new Nemesis({
       world: this.#world,
       plan: this.#plan,
@@ -128,8 +130,18 @@ class Run {
   }
 
   async #createTopics(admin: Workplace): Promise<void> {
-    for (const topic of this.#plan.topics)
+    for (const topic of plannedTopics(this.#plan))
       while ((await createTopic(admin, topic)) !== ErrorCode.none) await this.#world.sleep(100)
+  }
+
+  #beginTransactions(): void {
+    const { transactions: planned } = this.#plan
+    if (planned === undefined) return
+    void runTransactions({
+      ...{ world: this.#world, broker: this.#broker, planned },
+      isStopping: () => this.#crew.isStopping,
+      complain: text => this.#violations.add('I52', text),
+    })
   }
 
   async #drain(): Promise<void> {

@@ -3,10 +3,11 @@ import type { Truth } from '../check/partition-truth.ts'
 import { partitionKey } from '../check/partition-truth.ts'
 import type { SimulatedBroker } from '../cluster/simulated-broker.ts'
 import type { World } from '../io/world.ts'
-import type { Plan } from '../plan.ts'
+import { type Plan, plannedTopics } from '../plan.ts'
 import type { Violations } from '../violations.ts'
 import { checkLookups, checkProducers, type KnownProducers, scanLog } from './audit-log.ts'
 import { auditMetadata } from './audit-metadata.ts'
+import { checkTransactions } from './audit-transactions.ts'
 import { openCopy } from './opened-copy.ts'
 
 export interface AuditParts {
@@ -29,9 +30,10 @@ export async function auditDisk(parts: AuditParts): Promise<void> {
   const { world, plan, broker, violations, truth, liveImage, liveProducers } = parts
   const snapshot = broker.node.disk.snapshot()
   auditMetadata(broker.node.disk.files(), liveImage, violations)
-  const compacted = new Set(plan.topics.filter(topic => topic.isCompacted === true).map(topic => topic.name))
+  const compacted = new Set(plannedTopics(plan).flatMap(topic => (topic.isCompacted === true ? [topic.name] : [])))
   const isCompacted = (topic: string) => compacted.has(topic) || topic.startsWith('__')
-  const { logDirs } = plan
+  const { logDirs, transactions } = plan
+  const random = world.random('audit')
   const asLeft = await openCopy(world, snapshot, { logDirs, kind: 'asLeft', isCompacted })
   const fromBatches = await openCopy(world, snapshot, { logDirs, kind: 'fromBatches', isCompacted })
   const unopened = asLeft.logs.unopened
@@ -44,6 +46,8 @@ export async function auditDisk(parts: AuditParts): Promise<void> {
     if (scanned === undefined) continue
     await checkLookups(log, scanned, violations)
     checkProducers(log, scanned, violations)
+    const isTransactional = log.topic === transactions?.topic.name
+    if (isTransactional) await checkTransactions(log, scanned, random, violations)
     const live = liveProducers.get(partitionKey(log.topicId, log.partition))
     if (live !== undefined) checkProducers(log, scanned, violations, live)
     checkTruth(log, truth, violations)
@@ -54,6 +58,7 @@ export async function auditDisk(parts: AuditParts): Promise<void> {
       if (again === undefined) continue
       await checkLookups(other, again, violations)
       checkProducers(other, again, violations)
+      if (isTransactional) await checkTransactions(other, again, random, violations)
     }
   }
   for (const { path, position, reason } of [...asLeft.damage, ...fromBatches.damage])

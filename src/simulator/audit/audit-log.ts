@@ -1,8 +1,10 @@
+import type { LogRead } from '../../core/log/partition-log.ts'
 import { ProducerStates } from '../../core/log/producer-states.ts'
 import type { FileRange } from '../../io/disk.ts'
 import {
   addToSequence,
   batchSizeAt,
+  isControlBatch,
   isCrcValid,
   readBaseOffset,
   readBaseSequence,
@@ -118,7 +120,7 @@ export function checkProducers(
 function checkSequences(name: string, batches: readonly Buffer[], violations: Violations): void {
   const last = new Map<string, number>()
   for (const batch of batches) {
-    if (readProducerId(batch, 0) < 0) continue
+    if (readProducerId(batch, 0) < 0 || isControlBatch(batch, 0)) continue
     const producer = `${readProducerId(batch, 0)}/${readProducerEpoch(batch, 0)}`
     const before = last.get(producer)
     const sequence = readBaseSequence(batch, 0)
@@ -157,10 +159,13 @@ function recordsOf(batch: Buffer): ScannedRecord[] {
 /** undefined when it is refused. */
 async function read(log: SegmentedLog, offset: number, maxBytes: number): Promise<Buffer | undefined> {
   const answer = await log.read({ offset, maxBytes, minOneBatch: true, isolation: 'logEndOffset' })
-  if (answer.type === 'refused') return undefined
-  const parts: Buffer[] = []
-  for (const part of answer.parts) parts.push(Buffer.isBuffer(part) ? part : await readRange(part))
-  return Buffer.concat(parts)
+  return answer.type === 'refused' ? undefined : bytesOfRead(answer)
+}
+
+export async function bytesOfRead({ parts }: Pick<LogRead<FileRange>, 'parts'>): Promise<Buffer> {
+  const bytes: Buffer[] = []
+  for (const part of parts) bytes.push(Buffer.isBuffer(part) ? part : await readRange(part))
+  return Buffer.concat(bytes)
 }
 
 async function readRange({ file, position, length }: FileRange): Promise<Buffer> {

@@ -40,6 +40,18 @@ export async function runIdempotentProducer(at: Workplace, options: IdempotentOp
   }
 }
 
+/** Producers that come and go without writing anything, so many that the broker uses up one block of ids after the other. */
+export async function runIdCollector(at: Workplace): Promise<void> {
+  while (!at.isStopping()) {
+    await think(at, 1000)
+    for (let left = at.random.between(1, idsAtOnce); left > 0 && !at.isStopping(); left--)
+      if ((await initProducer(at)) === undefined) break
+  }
+}
+
+/** Most ids that are asked for in one go; a block has a thousand. */
+const idsAtOnce = 300
+
 async function initProducer(at: Workplace): Promise<Identity | undefined> {
   const line = await at.client.line(initProducerIdApi)
   if (line === undefined) return undefined
