@@ -187,6 +187,30 @@ test('DescribeConfigs gives exactly the settings that are asked for', async () =
   assert.equal(ofBroker.get('log.dirs')?.value, broker.directory)
 })
 
+test('DescribeConfigs gives settings in the order asked for, each once', async () => {
+  await createTopic(client, 'ordered')
+  const ofTopic = ['segment.bytes', 'cleanup.policy', 'retention.ms']
+  const ofBroker = ['default.replication.factor', 'num.partitions']
+  const resources = [
+    [topicType, 'ordered', ofTopic],
+    [topicType, 'ordered', ofTopic.toReversed()],
+    [brokerType, '1', ofBroker],
+    [brokerType, '1', ofBroker.toReversed()],
+    [topicType, 'ordered', ['retention.ms', 'retention.ms']],
+  ] as const
+  const { results } = await client.call(api.describeConfigs, 4, {
+    resources: resources.map(([resourceType, resourceName, keys]) => ({
+      resourceType,
+      resourceName,
+      configurationKeys: [...keys],
+    })),
+  })
+  assert.deepEqual(
+    results.map(result => result.configs.map(config => config.name)),
+    [ofTopic, ofTopic.toReversed(), ofBroker, ofBroker.toReversed(), ['retention.ms']],
+  )
+})
+
 test('lists are appended to and subtracted from, and what cannot be does no harm', async () => {
   const { topic } = await createTopic(client, 'lists')
   const policy = async () => (await describe(topicType, topic, ['cleanup.policy'])).get('cleanup.policy')?.value

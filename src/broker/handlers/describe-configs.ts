@@ -98,14 +98,18 @@ function resultOf(
   const about = { resourceType, resourceName }
   if (described.type === 'error')
     return { ...about, errorCode: described.errorCode, errorMessage: described.message, configs: [] }
-  // No keys mean all, whether they are null or an empty list.
-  const asked = configurationKeys === null || configurationKeys.length === 0 ? undefined : new Set(configurationKeys)
-  const configs = described.configs
-    .filter(config => asked === undefined || asked.has(config.name))
-    .map(config => ({
-      ...config,
-      synonyms: body.includeSynonyms ? config.synonyms : [],
-      documentation: body.includeDocumentation ? config.documentation : null,
-    }))
+  const configs = asked(described.configs, configurationKeys).map(config => ({
+    ...config,
+    synonyms: body.includeSynonyms ? config.synonyms : [],
+    documentation: body.includeDocumentation ? config.documentation : null,
+  }))
   return { ...about, errorCode: ErrorCode.none, errorMessage: '', configs }
+}
+
+/** Each once and in the order asked for: some clients take the first of the answer for the first they named. */
+function asked(configs: readonly DescribedConfig[], names: readonly string[] | null): readonly DescribedConfig[] {
+  // No names mean all, whether they are null or an empty list.
+  if (names === null || names.length === 0) return configs
+  const byName = new Map(configs.map(config => [config.name, config]))
+  return [...new Set(names)].flatMap(name => byName.get(name) ?? [])
 }
