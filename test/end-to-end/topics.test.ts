@@ -58,6 +58,23 @@ test('a topic that Metadata creates can be used at once, in every version', asyn
   }
 })
 
+test('a topic that was deleted is told to be gone before Metadata creates it anew', async () => {
+  const ask = async (...names: string[]) => {
+    const topics = names.map(name => ({ name }))
+    return (await client.call(api.metadata, 12, { topics, allowAutoTopicCreation: true })).topics
+  }
+  for (const topic of ['gone-1', 'gone-2']) await createTopic(client, topic)
+  await client.call(api.deleteTopics, 5, { topicNames: ['gone-1', 'gone-2'], timeoutMs: 10_000 })
+  const unknown = ErrorCode.unknownTopicOrPartition
+  assert.deepEqual(
+    (await ask('gone-1', 'gone-2')).map(topic => topic.errorCode),
+    [unknown, unknown],
+  )
+  let topic = (await ask('gone-1'))[0]
+  while (topic.errorCode === unknown) topic = (await ask('gone-1'))[0]
+  assert.deepEqual([topic.errorCode, topic.partitions[0].leaderId], [ErrorCode.none, 1])
+})
+
 test('Metadata creates nothing without leave to, and no topic of an illegal name', async () => {
   const ask = async (name: string, allowAutoTopicCreation: boolean) =>
     (await client.call(api.metadata, 12, { topics: [{ name }], allowAutoTopicCreation })).topics[0].errorCode

@@ -35,12 +35,16 @@ function handleMetadata(services: BrokerServices, request: Request): void {
     return
   }
   const missing = missingTopics(services, body)
-  if (missing.length === 0) answer(services, request, body)
+  // Whoever deleted a topic is first told that it is gone, as by Kafka, though it is created anew meanwhile.
+  const gone = missing.filter(name => services.wasDeletedLately(name))
+  const awaited = missing.filter(name => !services.wasDeletedLately(name))
+  if (gone.length > 0) answerLater(services, request, services.createMissingTopics(gone))
+  if (awaited.length === 0) answer(services, request, body)
   else
     answerLater(
       services,
       request,
-      services.createMissingTopics(missing).then(() => answer(services, request, body)),
+      services.createMissingTopics(awaited).then(() => answer(services, request, body)),
     )
 }
 

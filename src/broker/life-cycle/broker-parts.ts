@@ -22,6 +22,7 @@ import { BrokerMetrics } from '../metrics/broker-metrics.ts'
 import { ClusterCounts } from '../metrics/cluster-counts.ts'
 import type { SocketServer } from '../network/socket-server.ts'
 import type { Partitions } from '../partitions.ts'
+import { RecentDeletions } from '../recent-deletions.ts'
 import { StorageFaultLog } from '../storage-fault-log.ts'
 
 /** `queued.max.request.bytes` when it is -1, which in Kafka is no limit. */
@@ -40,6 +41,7 @@ export class BrokerParts {
   config: BrokerConfig
   effectiveTexts: StaticTexts
   readonly deadlines: Deadlines
+  readonly deletions: RecentDeletions
   readonly metrics = new BrokerMetrics()
   readonly clusterCounts = new ClusterCounts()
   readonly budget: MemoryBudget
@@ -70,6 +72,7 @@ export class BrokerParts {
     this.config = loaded.config
     this.effectiveTexts = loaded.texts
     this.deadlines = new Deadlines(io.clock)
+    this.deletions = new RecentDeletions(io.clock)
     const { queuedMaxRequestBytes, maxIncrementalFetchSessionCacheSlots } = this.config
     this.budget = new MemoryBudget({
       capacityBytes: queuedMaxRequestBytes > 0 ? queuedMaxRequestBytes : defaultBudgetBytes,

@@ -77,7 +77,10 @@ export async function openLogs(parts: BrokerParts): Promise<void> {
       },
       topicsDeleted: topics => {
         parts.groups!.topicsDeleted(topics)
-        for (const { name } of topics) parts.metrics.forgetTopic(name)
+        for (const { name } of topics) {
+          parts.metrics.forgetTopic(name)
+          parts.deletions.add(name)
+        }
       },
     },
     brokerTexts: () => parts.effectiveTexts,
