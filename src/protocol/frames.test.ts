@@ -102,7 +102,8 @@ test('a key or version that is not served ends the connection', () => {
   const fewer = (apiKey: number) => (apiKey === ApiKey.fetch ? { minVersion: 4, maxVersion: 11 } : undefined)
   assert.equal(decodeRequestHeader(new Reader(hex('0001 000b 00000001 0000')), fewer).apiVersion, 11)
   assert.throws(() => decodeRequestHeader(new Reader(hex('0001 000c 00000001 0000 00')), fewer), ProtocolError)
-  assert.throws(() => decodeRequestHeader(new Reader(hex('0003 0000 00000001 0000')), fewer), ProtocolError)
+  const metadata = () => decodeRequestHeader(new Reader(hex('0003 0000 00000001 0000')), fewer)
+  assert.throws(metadata, { name: 'ProtocolError', message: /API key 3 \(Metadata\) is not served/ })
 })
 
 test('ApiVersions of any version gets through, to be answered in version 0', () => {

@@ -39,7 +39,8 @@ export function decodeRequestHeader(
   const correlationId = reader.int32()
   const api = apiOf(apiKey)
   const versions = api === undefined ? undefined : served(apiKey)
-  if (api === undefined || versions === undefined) throw new ProtocolError(`API key ${apiKey} is not served`, 0)
+  if (api === undefined) throw new ProtocolError(`API key ${apiKey} is not served`, 0)
+  if (versions === undefined) throw new ProtocolError(`API key ${apiKey} (${api.name}) is not served`, 0)
   const isServed = apiVersion >= versions.minVersion && apiVersion <= versions.maxVersion
   if (!isServed && apiKey !== ApiKey.apiVersions) {
     throw new ProtocolError(`${api.name} version ${apiVersion} is not served`, 2)
