@@ -2,7 +2,7 @@ import type { Lease } from '../../base/lease.ts'
 import { FrameReader } from '../../channel/frame-reader.ts'
 import type { Clock } from '../../io/clock.ts'
 import type { FileRange } from '../../io/disk.ts'
-import type { Connection, Receiver } from '../../io/network.ts'
+import { type Connection, NetworkError, type Receiver } from '../../io/network.ts'
 import { ApiKey } from '../../protocol/apis.ts'
 import { decodeRequestHeader, type ServedVersions } from '../../protocol/frames.ts'
 import { ProtocolError } from '../../protocol/protocol-error.ts'
@@ -165,7 +165,7 @@ export class ClientConnection implements Receiver, RequestOwner {
     this.#unanswered.length = 0
     this.#host.budget.letGo(this.#pinnedBytes)
     this.#pinnedBytes = 0
-    this.#host.connectionEnded(this, this.#closeReason ?? error?.message)
+    this.#host.connectionEnded(this, this.#closeReason ?? reasonOf(error))
   }
 
   keepFrame(): Lease {
@@ -280,6 +280,11 @@ function bytesInMemory(parts: readonly (Buffer | FileRange)[]): number {
   let bytes = 0
   for (const part of parts) if (Buffer.isBuffer(part)) bytes += part.length
   return bytes
+}
+
+/** Why a connection has broken. That a client breaks off, with an answer on its way perhaps, is the course of things. */
+function reasonOf(error: Error | undefined): string | undefined {
+  return error instanceof NetworkError && error.code === 'reset' ? undefined : error?.message
 }
 
 function frameFault(error: 'negativeLength' | 'tooLarge', length: number, limit: number): string {
