@@ -10,7 +10,7 @@ import { startBroker } from '../../src/testing/index.ts'
 import { Patience } from '../compatibility/patience.ts'
 import { api } from './api.ts'
 import { RawClient } from './raw-client.ts'
-import { batchOf, createTopic, fetch, type Place, produce, recordsOf } from './requests.ts'
+import { batchOf, createTopic, fetch, listOffset, type Place, produce, recordsOf } from './requests.ts'
 
 const patienceMs = 30_000
 const firstTimestamp = 1_700_000_000_000
@@ -70,18 +70,6 @@ async function untilCompacted(client: RawClient, place: Place): Promise<number[]
     assert.ok(!patience.isOver, `${offsets.length} records are left`)
     await new Promise(resolve => setTimeout(resolve, 50))
   }
-}
-
-async function listOffset(client: RawClient, { topic: name }: Place, timestamp: bigint) {
-  const partitions = [{ partitionIndex: 0, currentLeaderEpoch: -1, timestamp }]
-  const { topics } = await client.call(api.listOffsets, 7, {
-    replicaId: -1,
-    isolationLevel: 0,
-    topics: [{ name, partitions }],
-  })
-  const { errorCode, offset, timestamp: found } = topics[0].partitions[0]
-  assert.equal(errorCode, ErrorCode.none)
-  return { offset, timestamp: Number(found) }
 }
 
 /** By timestamp, at each record's and between them; with the largest; the earliest and the latest. */

@@ -96,6 +96,19 @@ export async function fetch(client: RawClient, place: Place, options: FetchOptio
   return responses[0].partitions[0]
 }
 
+/** What was answered for the one partition, which must be no error. */
+export async function listOffset(client: RawClient, { topic: name, partition = 0 }: Place, timestamp: bigint) {
+  const partitions = [{ partitionIndex: partition, currentLeaderEpoch: -1, timestamp }]
+  const { topics } = await client.call(api.listOffsets, 7, {
+    replicaId: -1,
+    isolationLevel: 0,
+    topics: [{ name, partitions }],
+  })
+  const { errorCode, offset, timestamp: found } = topics[0].partitions[0]
+  assert.equal(errorCode, 0)
+  return { offset, timestamp: Number(found) }
+}
+
 export interface ReadRecord {
   readonly offset: number
   readonly value: string | null

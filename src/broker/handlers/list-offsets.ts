@@ -108,10 +108,10 @@ async function find(
     return failure(asked, ErrorCode.unsupportedVersion)
   }
   const { log } = partition
-  const end = readCommitted ? log.lastStableOffset : log.highWatermark
+  const isolation = readCommitted ? 'lastStableOffset' : 'highWatermark'
   switch (timestamp) {
     case latest:
-      return success(asked, end, partition.leaderEpoch)
+      return success(asked, log[isolation], partition.leaderEpoch)
     case earliest:
     case earliestLocal:
       return success(asked, log.logStartOffset, log.epochAt(log.logStartOffset))
@@ -120,16 +120,21 @@ async function find(
       // Nothing is tiered here: there is no such offset.
       return success(asked, -1, -1)
     default:
-      return await search(partition, asked, end)
+      return await search(partition, asked, isolation)
   }
 }
 
-async function search(partition: Partition, asked: Asked, end: number): Promise<Result> {
+async function search(
+  partition: Partition,
+  asked: Asked,
+  isolation: 'highWatermark' | 'lastStableOffset',
+): Promise<Result> {
   const { log } = partition
   const isMaximum = asked.timestamp === maxTimestamp
   const found = await (isMaximum ? log.findMaxTimestamp() : log.findByTimestamp(asked.timestamp))
   if (found === undefined) return success(asked, -1, -1)
   if ('errorCode' in found) return failure(asked, found.errorCode)
-  if (found.offset >= end) return success(asked, -1, -1)
+  // As it stands now: what was found may have been written, and acknowledged, while the search went on.
+  if (found.offset >= log[isolation]) return success(asked, -1, -1)
   return success(asked, found.offset, found.leaderEpoch, found.timestamp)
 }
