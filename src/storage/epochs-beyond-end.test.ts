@@ -20,14 +20,19 @@ async function begin(host: Host): Promise<SegmentedLog> {
 }
 
 /** Ends the process, and looks for what a new one finds of three batches, and of what wrote them. */
-async function endsAndIsWhole(host: Host, log: SegmentedLog, ending: 'kill' | 'power'): Promise<void> {
+async function endsAndIsWhole(
+  host: Host,
+  log: SegmentedLog,
+  ending: 'kill' | 'power',
+  newEpochs = [{ leaderEpoch: 7, startOffset: 2 }],
+): Promise<void> {
   await written(host, log)
   if (ending === 'power') await log.flush()
   host.node.crash(ending)
   const again = await host.openLog()
   assert.deepEqual(host.faults.damage, [])
   assert.equal(again.logEndOffset, 5)
-  assert.deepEqual(again.inspect().epochs, [...epochs, { leaderEpoch: 7, startOffset: 2 }])
+  assert.deepEqual(again.inspect().epochs, [...epochs, ...newEpochs])
   again.moveHighWatermark(5)
   assert.equal((await readAll(again)).length, 5)
 }
@@ -63,6 +68,27 @@ for (const ending of ['kill', 'power'] as const) {
       await appendThree(host, again)
       await endsAndIsWhole(host, again, ending)
     }))
+
+  for (const beforeIt of ['clean', 'kill'] as const) {
+    test(`a follower of an older epoch than its own last one, in which it wrote nothing, has its batches after its process ends (${beforeIt}, ${ending})`, async () => {
+      for (let seed = 0; seed < 10; seed++) {
+        await onHost({ seed }, async host => {
+          let log = await begin(host)
+          log.assignLeaderEpoch(4)
+          await host.close()
+          // It led in epoch 4 until it ended, and took nothing. Then one without its consent led who goes on in epoch 2.
+          log = await host.openLog()
+          if (beforeIt === 'kill') {
+            host.node.crash('kill')
+            log = await host.openLog()
+          } else await log.truncate({ endOffset: 2 })
+          for (const baseOffset of [2, 3, 4])
+            assert.equal(log.appendAsFollower(batchOf({ baseOffset, partitionLeaderEpoch: 2 })), undefined)
+          await endsAndIsWhole(host, log, ending, [])
+        })
+      }
+    })
+  }
 
   test(`what a leader writes in a gap at its end is there after its process ends (${ending})`, async () => {
     // What a power cut takes of a file is drawn.

@@ -62,6 +62,7 @@ export class LogAppender {
   appendAsFollower(batches: Buffer): Refusal | undefined {
     const refusal = this.#refusal() ?? checkContinues(this.#state, batches)
     if (refusal !== undefined) return refusal
+    if (this.#state.isEpochFileAhead && !this.#settleEpochs()) return refuse(ErrorCode.kafkaStorageError)
     let start = 0
     let at = 0
     for (let size = batchSizeAt(batches, at); size > 0; size = batchSizeAt(batches, at)) {
@@ -74,6 +75,17 @@ export class LogAppender {
     }
     this.#take(batches, start, at)
     return undefined
+  }
+
+  /** Answers whether the file of epochs holds nothing against what comes next. */
+  #settleEpochs(): boolean {
+    try {
+      this.#flusher.epochsCut()
+      return true
+    } catch (error) {
+      this.#state.failed(error)
+      return false
+    }
   }
 
   /** Begins a new segment, if the active one holds anything and the directory can be written. */

@@ -279,11 +279,12 @@ export class LogFlusher {
    * The file names epochs that the log has lost, of offsets that are given to others next. A recovery would hold it against their
    * batches, so it is written anew before any of them: at once, for a kill, and synced before they count as synced, for a
    * power cut. Written in place: what a crash leaves of it is whole, or is seen not to be. Nobody else is writing it, since a log
-   * that is given to a leader is settled. Throws `DiskError`.
+   * that is given to a leader is settled, and a follower has nothing in flight. Throws `DiskError`.
    */
   epochsCut(): void {
     const state = this.#state
     state.areEpochsUnsynced = true
+    state.isEpochFileAhead = false
     state.nameChanges++
     state.context.disk.writeSmallFile(this.#epochsPath, state.epochs.encode())
   }

@@ -112,6 +112,7 @@ export function newLog(
     hasNamesake,
     missingSegments: [],
     endSnapshot: undefined,
+    isEpochFileAhead: false,
   }
 }
 
@@ -151,7 +152,7 @@ export async function loadLog(context: StorageContext, request: LoadRequest): Pr
   await removeStraySnapshots(context, path, plan, segments, isKnown)
   const logEndOffset = segments.active.nextOffset
   const logStartOffset = Math.min(Math.max(request.logStartOffset, segments.first.baseOffset), logEndOffset)
-  await forgetEpochsBeyond(context, home, log.epochs, logEndOffset)
+  const isEpochFileAhead = await forgetEpochsBeyond(context, home, log.epochs, logEndOffset)
   log.epochs.truncateFromStart(logStartOffset)
   return {
     topicId: request.topicId,
@@ -168,6 +169,7 @@ export async function loadLog(context: StorageContext, request: LoadRequest): Pr
     hasNamesake: request.hasNamesake,
     missingSegments: plan.missing,
     endSnapshot: isKnown ? logEndOffset : undefined,
+    isEpochFileAhead,
   }
 }
 
@@ -312,19 +314,22 @@ function readEpochs(context: StorageContext, segments: SegmentList, path: string
 /**
  * Epochs are saved before the batches that they began with are synced, so the file may say who wrote offsets which the log does
  * not reach any more. Others get these offsets next, and after a kill the file would make damage of their batches: what
- * it says has to go before anything is appended.
+ * it says has to go before anything is appended. Answers whether that is still to be done where an epoch begins right at the end,
+ * as it does wherever a leader has taken nothing: only a follower of an older epoch would be contradicted.
  */
 async function forgetEpochsBeyond(
   { disk }: StorageContext,
   { path, epochs: saved }: LogHome,
   epochs: LeaderEpochs,
   logEndOffset: number,
-): Promise<void> {
+): Promise<boolean> {
   const last = saved?.entries.at(-1)
-  if (last === undefined || last.startOffset <= logEndOffset) return
+  if (last === undefined || last.startOffset < logEndOffset) return false
   // After a clean shutdown the log knows them itself: a follower has them from its leader, and gets their batches.
-  if (epochs.entries.at(-1)?.startOffset === last.startOffset) return
+  if (epochs.entries.at(-1)?.startOffset === last.startOffset) return false
+  if (last.startOffset === logEndOffset) return true
   await replaceFile(disk, `${path}/${leaderEpochFileName}`, epochs.encode())
+  return false
 }
 
 /** Where the log ends, and its producers there, if the files of a clean shutdown say so. */

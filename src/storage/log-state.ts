@@ -31,6 +31,8 @@ export interface LoadedLog {
   /** The files are those of a clean shutdown: they are on disk, all of them, and say what the log is. */
   readonly isSettled: boolean
   /** The checkpoints may still say something of an earlier log under this name. */
+  /** `leader-epoch-checkpoint` says of an epoch that it begins where the log ends, and `epochs` does not. */
+  readonly isEpochFileAhead: boolean
   readonly hasNamesake: boolean
   /** Base offsets of segments whose files are gone. */
   readonly missingSegments: readonly number[]
@@ -101,6 +103,8 @@ export class LogState {
   endSnapshot: number | undefined
   /** `leader-epoch-checkpoint` does not hold what `epochs` does. */
   areEpochsUnsaved: boolean
+  /** It names an epoch at what was the log end at the start, which is newer than those that a follower may get there. */
+  isEpochFileAhead: boolean
   /** It was written in place, and has to be synced before anything that follows. */
   areEpochsUnsynced = false
   /** The files are not those that a clean shutdown leaves: something was appended, cut or recovered. */
@@ -146,6 +150,7 @@ export class LogState {
     this.endSnapshot = loaded.endSnapshot
     this.isChanged = !loaded.isSettled
     this.areEpochsUnsaved = !loaded.isSettled
+    this.isEpochFileAhead = loaded.isEpochFileAhead
     assert(this.logStartOffset <= this.nextOffset, 'a log does not begin after its end')
     assert(this.highWatermark <= this.nextOffset, 'the high watermark is not above the log end')
     assert(this.recoveryPoint <= this.nextOffset, 'what is synced is in the log')
