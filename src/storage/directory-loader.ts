@@ -5,7 +5,7 @@ import {
   partitionMetadataFileName,
   renamedDirectoryName,
 } from '../core/log/file-names.ts'
-import { type DirectoryEntry, expectDiskError } from '../io/disk.ts'
+import { type DirectoryEntry, DiskError, expectDiskError } from '../io/disk.ts'
 import { type CleanEnd, readCleanEnds, removeCleanEnds } from './clean-ends.ts'
 import type { ClaimedDirectory } from './directory-claim.ts'
 import { type OffsetCheckpointName, readOffsetCheckpoint, removeCleanShutdown } from './directory-files.ts'
@@ -163,8 +163,42 @@ class DirectoryLoader implements LoadedDirectory {
     this.#tellProgress()
   }
 
-  async #open({ name, topic, partition }: { name: string; topic: string; partition: number }): Promise<void> {
+  /**
+   * A file that this user may not use is no fault of the disk: the other partitions open. What the checkpoints say of this one
+   * stays in them, for the start after the one who may has changed that.
+   */
+  async #open(found: { name: string } & PartitionDirectoryName): Promise<void> {
+    const { name, topic, partition } = found
     const path = `${this.#path}/${name}`
+    try {
+      await this.#openLog(path, found)
+    } catch (error) {
+      const isOfLog = error instanceof DiskError && (error.path === path || error.path.startsWith(`${path}/`))
+      if (!isOfLog || error.code !== 'notPermitted') throw error
+      const said = this.#isClean || !this.#mayHaveNamesake(name)
+      this.#claim.directory.keep({
+        topic,
+        partition,
+        recoveryPoint: said ? this.#recoveryPoints.get(name) : undefined,
+        durableLogStart: said ? this.#logStarts.get(name) : undefined,
+        highWatermark: said ? this.#highWatermarks.get(name) : undefined,
+        cleanedOffset: said ? this.#cleaned.get(name) : undefined,
+      })
+      this.#leave(name, error.message)
+    }
+  }
+
+  /** Where even that cannot be read, the conservative answer. */
+  #mayHaveNamesake(name: string): boolean {
+    try {
+      return this.#hasNamesake(name)
+    } catch (error) {
+      expectDiskError(error)
+      return true
+    }
+  }
+
+  async #openLog(path: string, { name, topic, partition }: { name: string } & PartitionDirectoryName): Promise<void> {
     const topicId = readTopicId(this.#context, path)
     if (topicId === undefined) {
       if (this.#wasNeverFlushed(name)) this.#setAside(name, topic, partition, 'it was being made when the broker ended')

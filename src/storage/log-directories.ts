@@ -159,7 +159,7 @@ export class LogDirectories {
     const directory = this.#choose(request.directoryId)
     if (directory === undefined) return refused(ErrorCode.kafkaStorageError, 'no log directory can be written')
     const name = partitionDirectoryName(topic, partition)
-    if (this.#isTaken(name)) return refused(ErrorCode.inconsistentTopicId, `another topic's ${name} is in the way`)
+    if (this.#isTaken(name)) return refused(ErrorCode.inconsistentTopicId, this.#whyTaken(name))
     const path = `${directory.path}/${name}`
     let hasNamesake: boolean
     try {
@@ -336,8 +336,18 @@ export class LogDirectories {
     return directory
   }
 
+  #whyTaken(name: string): string {
+    return this.#isUnopened(name)
+      ? `${name} is there, and could not be opened`
+      : `another topic's ${name} is in the way`
+  }
+
+  #isUnopened(name: string): boolean {
+    return this.#unopened.some(partition => partition.name === name)
+  }
+
   #isTaken(name: string): boolean {
-    if (this.#leaving.has(name) || this.#unopened.some(partition => partition.name === name)) return true
+    if (this.#leaving.has(name) || this.#isUnopened(name)) return true
     return this.directories.some(directory => directory.logs.has(name))
   }
 

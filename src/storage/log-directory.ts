@@ -31,6 +31,16 @@ export interface DirectoryLog {
   readonly cleanedOffset: number | undefined
 }
 
+/** What the checkpoints said of a log that could not be opened; undefined where they said nothing. */
+export interface UnopenedLog {
+  readonly topic: string
+  readonly partition: number
+  readonly recoveryPoint: number | undefined
+  readonly durableLogStart: number | undefined
+  readonly highWatermark: number | undefined
+  readonly cleanedOffset: number | undefined
+}
+
 /** What a log asks of the directory it lies in. */
 export interface DirectoryOfLog {
   readonly path: string
@@ -59,6 +69,7 @@ export class LogDirectory implements DirectoryOfLog {
   readonly id: Uuid
   readonly #context: StorageContext
   readonly #logs = new Map<string, DirectoryLog>()
+  readonly #unopened: UnopenedLog[] = []
   readonly #recoveryPoints: CheckpointWriter
   readonly #logStarts: CheckpointWriter
   readonly #highWatermarks: CheckpointWriter
@@ -79,7 +90,7 @@ export class LogDirectory implements DirectoryOfLog {
     this.path = path
     this.id = id
     this.#nameSync = new SharedTask(() => this.#syncNames())
-    const writer = (name: OffsetCheckpointName, offsetOf: (log: DirectoryLog) => number | undefined) => {
+    const writer = (name: OffsetCheckpointName, offsetOf: (log: DirectoryLog | UnopenedLog) => number | undefined) => {
       return new CheckpointWriter(context.disk, path, name, () => this.#entries(offsetOf))
     }
     this.#recoveryPoints = writer('recovery-point-offset-checkpoint', log => log.recoveryPoint)
@@ -97,6 +108,11 @@ export class LogDirectory implements DirectoryOfLog {
     assert(!this.#logs.has(name), 'a directory has one log of a partition')
     this.#logs.set(name, log)
     this.#nameChanges++
+  }
+
+  /** The checkpoints go on to say of it what they said. */
+  keep(log: UnopenedLog): void {
+    this.#unopened.push(log)
   }
 
   remove(log: DirectoryLog): void {
@@ -146,8 +162,8 @@ export class LogDirectory implements DirectoryOfLog {
     return this.#cleanedOffsets.save()
   }
 
-  #entries(offsetOf: (log: DirectoryLog) => number | undefined): OffsetCheckpointEntry[] {
-    return [...this.#logs.values()].flatMap(log => {
+  #entries(offsetOf: (log: DirectoryLog | UnopenedLog) => number | undefined): OffsetCheckpointEntry[] {
+    return [...this.#logs.values(), ...this.#unopened].flatMap(log => {
       const offset = offsetOf(log)
       return offset === undefined ? [] : [{ topic: log.topic, partition: log.partition, offset }]
     })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ErrorCode } from '../base/error-code.ts'
+import { leaderEpochFileName } from '../core/log/file-names.ts'
 import { append, batchOf, bytesOf, type Host, onHost, readAll, tryAppend, written } from './fixture.test.ts'
 
 const config = { segmentBytes: 2000, indexIntervalBytes: 100 }
@@ -55,6 +56,41 @@ describe('an index that cannot be read', () => {
       await host.close()
     }))
 })
+
+for (const file of ['partition.metadata', leaderEpochFileName, '00000000000000000003.snapshot']) {
+  test(`a file that this user may not read (${file}) keeps its partition from being opened, and no other`, () =>
+    onHost({}, async host => {
+      const log = await host.openLog()
+      for (let count = 0; count < 3; count++) append(log)
+      await written(host, log)
+      const other = await host.otherLog(async made => void append(made))
+      await written(host, other)
+      for (const one of [log, other]) one.moveHighWatermark(one.logEndOffset)
+      await log.moveLogStart(2)
+      await host.close()
+      host.node.disk.faults.failNext('read', 'notPermitted', { pathEnd: `topic-0/${file}`, times: 10 })
+      await host.open()
+      const [{ name, reason }] = host.directories.unopened
+      assert.equal(name, 'topic-0')
+      assert.match(reason, new RegExp(`/data/topic-0/${file}`))
+      assert.deepEqual(host.faults.events, [])
+      assert.equal(host.directories.unopened.length, 1)
+      const again = host.log(1)
+      assert.equal(append(again), 1)
+      await written(host, again)
+      const made = host.directories.create({ topic: 'topic', topicId: log.topicId, partition: 0, config: host.config })
+      assert.equal(made.type, 'refused')
+      await host.close()
+
+      host.node.disk.faults.forgetOrdered()
+      await host.open()
+      assert.deepEqual(host.directories.unopened, [])
+      const { logStartOffset, highWatermark, logEndOffset } = host.log()
+      assert.deepEqual([logStartOffset, highWatermark, logEndOffset], [2, 3, 3])
+      assert.deepEqual(host.faults.damage, [])
+      await host.close()
+    }))
+}
 
 test('a log whose last segment cannot be opened refuses what is written to it, and the other logs go on', () =>
   onHost({ config }, async host => {
