@@ -30,9 +30,9 @@ export interface LoadedLog {
   readonly cleanedOffset: number | undefined
   /** The files are those of a clean shutdown: they are on disk, all of them, and say what the log is. */
   readonly isSettled: boolean
-  /** The checkpoints may still say something of an earlier log under this name. */
   /** `leader-epoch-checkpoint` says of an epoch that it begins where the log ends, and `epochs` does not. */
   readonly isEpochFileAhead: boolean
+  /** The checkpoints may still say something of an earlier log under this name. */
   readonly hasNamesake: boolean
   /** Base offsets of segments whose files are gone. */
   readonly missingSegments: readonly number[]
