@@ -115,3 +115,25 @@ test('a leader whose file of epochs cannot be written for a gap at its end takes
     assert.equal(log.isOffline, true)
     assert.deepEqual(host.faults.events, ['failed'])
   }))
+
+test('a leader that begins in a gap while the file of epochs is being written has its own there', async () => {
+  for (let waitMs = 0; waitMs < 30; waitMs += 0.5) {
+    await onHost({ seed: waitMs }, async host => {
+      const log = await begin(host)
+      log.moveHighWatermark(2)
+      await log.assignEpochs([{ leaderEpoch: 3, startOffset: 3 }])
+      await log.moveLogStart(1)
+      log.roll()
+      // The files of the segment that has ended, and the epochs, are written.
+      const looked = log.compaction.need(0)
+      await host.world.sleep(waitMs)
+      await appendThree(host, log)
+      await looked
+      host.node.crash('kill')
+      const again = await host.openLog()
+      assert.deepEqual(host.faults.damage, [], `${waitMs} ms`)
+      assert.deepEqual(again.inspect().epochs, [epochs[1], { leaderEpoch: 7, startOffset: 2 }], `${waitMs} ms`)
+      assert.equal(again.logEndOffset, 5)
+    })
+  }
+})

@@ -8,6 +8,7 @@ import type { LogState } from './log-state.ts'
 import type { Segment } from './segment.ts'
 import { rebuildIndexes } from './segment-indexes.ts'
 import type { LogPosition } from './segment-list.ts'
+import { SharedTask } from './shared-task.ts'
 
 interface Waiter {
   /** Not above what is written: a cut lowers it. */
@@ -28,6 +29,7 @@ export class LogFlusher {
   #isRunning = false
   #running: Promise<void> = Promise.resolve()
   #finishing: Promise<void> | undefined
+  readonly #epochSave = new SharedTask(() => this.#replaceEpochs())
 
   constructor(state: LogState) {
     this.#state = state
@@ -264,11 +266,21 @@ export class LogFlusher {
   }
 
   async saveEpochs(): Promise<void> {
+    while (this.#state.areEpochsUnsaved) await this.#epochSave.run()
+  }
+
+  /** As `replaceFile`, but what a leader has written in place meanwhile is not replaced by what was before. */
+  async #replaceEpochs(): Promise<void> {
     const state = this.#state
-    if (!state.areEpochsUnsaved) return
+    const { disk } = state.context
+    const temporary = `${this.#epochsPath}.tmp`
     state.areEpochsUnsaved = false
     try {
-      await replaceFile(state.context.disk, this.#epochsPath, state.epochs.encode())
+      disk.writeSmallFile(temporary, state.epochs.encode())
+      await disk.syncFile(temporary)
+      if (state.areEpochsUnsaved) return
+      disk.rename(temporary, this.#epochsPath)
+      await disk.syncDirectory(state.home.path)
     } catch (error) {
       state.areEpochsUnsaved = true
       throw error
@@ -278,11 +290,12 @@ export class LogFlusher {
   /**
    * The file names epochs that the log has lost, of offsets that are given to others next. A recovery would hold it against their
    * batches, so it is written anew before any of them: at once, for a kill, and synced before they count as synced, for a
-   * power cut. Written in place: what a crash leaves of it is whole, or is seen not to be. Nobody else is writing it, since a log
-   * that is given to a leader is settled, and a follower has nothing in flight. Throws `DiskError`.
+   * power cut. Written in place: what a crash leaves of it is whole, or is seen not to be. Whoever is writing the file beside it
+   * sees that it is not what holds now. Throws `DiskError`.
    */
   epochsCut(): void {
     const state = this.#state
+    state.areEpochsUnsaved = true
     state.areEpochsUnsynced = true
     state.isEpochFileAhead = false
     state.nameChanges++
