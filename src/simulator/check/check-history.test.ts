@@ -304,6 +304,9 @@ const sound: Record<string, (story: Story) => void> = {
     story.history.ok(underWay, { baseOffset: 1 })
     story.history.info(story.send(['c']), 'KAFKA_STORAGE_ERROR')
     story.sent(['x'], 0, { partition: 1 })
+    const refused = story.send(['d'])
+    story.history.mark('closing', { node: 'broker', life: 1 })
+    story.history.info(refused, 'NOT_LEADER_OR_FOLLOWER')
     story.history.mark('ended', { node: 'broker', life: 1, how: 'kill' })
     story.read(0, ['a', 'b'])
     story.holds(['a', 'b'])
@@ -697,6 +700,15 @@ const unsound: readonly (readonly [invariants: string, what: string, tell: (stor
       story.history.mark('offline', { directory: '/disk', partitions: [place] })
       story.sent(['a'], 0)
       story.holds(['a'])
+    },
+  ],
+  [
+    'I53',
+    'a directory that is offline sends a client to another leader',
+    story => {
+      story.history.mark('offline', { directory: '/disk', partitions: [place] })
+      story.history.info(story.send(['a']), 'NOT_LEADER_OR_FOLLOWER')
+      story.holds([])
     },
   ],
   [

@@ -1,11 +1,17 @@
+import { ErrorCode, errorName } from '../../base/error-code.ts'
 import type { Call } from '../history/history.ts'
 import type { Target } from '../history/operations.ts'
 import type { CheckInput } from './check-history.ts'
 import { partitionKey } from './partition-truth.ts'
 
-/** Nobody is told that all is well by a log whose directory has failed, until the broker has been started again (I53). */
+const notLeader = errorName(ErrorCode.notLeaderOrFollower)
+
+/**
+ * Nobody is told that all is well, or to look for another leader, by a log whose directory has failed, until the broker has been
+ * started again (I53).
+ */
 export function checkOffline({ history, violations }: CheckInput): void {
-  const ends = history.marksOf('ended')
+  const ends = [...history.marksOf('closing'), ...history.marksOf('ended')].sort((a, b) => a.at - b.at)
   const deleted = new Set(history.callsOf('deleteTopic').map(call => call.request.topic))
   const calls: readonly Call<'send' | 'poll' | 'listOffset' | 'deleteRecords'>[] = [
     ...history.callsOf('send').filter(call => call.request.acks !== 0),
@@ -25,10 +31,12 @@ export function checkOffline({ history, violations }: CheckInput): void {
     const isInside = ({ topic, topicId, partition }: Target) =>
       topicId === undefined ? names.has(`${topic}-${partition}`) : ids.has(partitionKey(topicId, partition))
     for (const call of calls) {
-      const { request, outcome, f, id } = call
+      const { request, outcome, error, f, id } = call
       const begunAt = 'since' in request ? (request.since ?? call.invokedAt) : call.invokedAt
-      if (outcome !== 'ok' || begunAt < at || call.endedAt > endedAt || !isInside(request)) continue
-      const text = `${f} of ${request.topic}-${request.partition} has succeeded (call ${id}), and ${value.directory} is offline`
+      if ((outcome !== 'ok' && error !== notLeader) || begunAt < at || call.endedAt > endedAt || !isInside(request))
+        continue
+      const what = outcome === 'ok' ? 'has succeeded' : `is answered with ${error}`
+      const text = `${f} of ${request.topic}-${request.partition} ${what} (call ${id}), and ${value.directory} is offline`
       violations.add('I53', text)
     }
   }

@@ -156,6 +156,7 @@ export class SimulatedBroker {
     if (broker === undefined) return false
     const life = this.#life
     this.#state = 'closing'
+    this.#history.mark('closing', { node: this.node.name, life })
     this.#observe()
     this.#broker = broker
     await Promise.race([broker.close(), this.#untilEnded(life)])

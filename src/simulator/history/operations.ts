@@ -126,6 +126,8 @@ export interface Marks {
   /** A broker's process began, by whatever way the one before ended. */
   started: { readonly node: string; readonly life: number }
   ended: { readonly node: string; readonly life: number; readonly how: 'kill' | 'power' | 'closed' | 'failed' }
+  /** It has been asked to stop: clients are told that it leads no more. */
+  closing: { readonly node: string; readonly life: number }
   /** The generations of a group, or of all groups when none is named, are numbered anew from here on. */
   numberedAnew: { readonly group: string | undefined }
   /** In the life of one broker a log directory has failed: what lies there is not served until the broker has ended. */
