@@ -101,6 +101,19 @@ describe('a log directory that has failed when the broker starts', () => {
     }))
 })
 
+describe('a directory that fails while the broker runs and that it cannot go on without', () => {
+  test('stops it with one line that names it and what to do, and no stack', () =>
+    onBrokerHost(options, async host => {
+      await fill(host)
+      host.node.disk.faults.failNext('append', 'io', { pathEnd: '/data/first-0/00000000000000000000.log' })
+      assert.notEqual((await host.produce('first')).errorCode, ErrorCode.none)
+      const stops = host.world.log.lines.filter(({ message }) => message.startsWith('the broker stops'))
+      assert.equal(stops.length, 1)
+      assert.match(stops[0]!.message, /the metadata directory \/data has failed: append .*\. \w+/)
+      assert.deepEqual(stops[0]!.fields, {})
+    }))
+})
+
 describe('a partition that lies in two log directories', () => {
   test('ends the start with one line that names both, and changes neither', () =>
     onBrokerHost(options, async host => {

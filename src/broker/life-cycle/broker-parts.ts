@@ -106,9 +106,13 @@ export class BrokerParts {
 
   /** An invariant is broken: nothing more is promised or written. */
   fail(reason: Error): void {
+    this.#stopWriting(reason, { error: reason.stack })
+  }
+
+  #stopWriting(reason: Error, fields: { readonly error?: string | undefined }): void {
     if (this.failure !== undefined) return
     this.failure = reason
-    this.io.log.write('error', `the broker stops: ${reason.message}`, { error: reason.stack })
+    this.io.log.write('error', `the broker stops: ${reason.message}`, fields)
     this.registration?.stop()
     this.partitions?.closeAll()
     this.metadata?.stop()
@@ -120,7 +124,8 @@ export class BrokerParts {
     const isLast = this.claims.every(claim => claim.directory.isOffline)
     if (isMetadata || isLast) {
       const what = isMetadata ? 'the metadata directory' : 'the last log directory'
-      this.fail(new Error(`${what} ${path} has failed: ${error.message}. ${remedyFor(error)}`))
+      // It says where and why: a stack would tell an operator nothing more.
+      this.#stopWriting(new Error(`${what} ${path} has failed: ${error.message}. ${remedyFor(error)}`), {})
     }
   }
 }
