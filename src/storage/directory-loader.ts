@@ -10,7 +10,7 @@ import { type CleanEnd, readCleanEnds, removeCleanEnds } from './clean-ends.ts'
 import type { ClaimedDirectory } from './directory-claim.ts'
 import { type OffsetCheckpointName, readOffsetCheckpoint, removeCleanShutdown } from './directory-files.ts'
 import type { OpenOptions } from './log-directories.ts'
-import { loadLog, namesakeFileName, readTopicId } from './log-loader.ts'
+import { loadLog, maxPartitionMetadataBytes, namesakeFileName, readTopicId } from './log-loader.ts'
 import { SegmentedLog } from './segmented-log.ts'
 import type { StorageContext } from './storage-context.ts'
 
@@ -261,7 +261,7 @@ class DirectoryLoader implements LoadedDirectory {
    */
   #wasNeverFlushed(name: string): boolean {
     const { disk } = this.#context
-    const bytes = disk.readSmallFile(`${this.#path}/${name}/${partitionMetadataFileName}`, 4096)
+    const bytes = disk.readSmallFile(`${this.#path}/${name}/${partitionMetadataFileName}`, maxPartitionMetadataBytes)
     if (bytes !== undefined && !isTornPartitionMetadata(bytes)) return false
     if (!this.#recoveryPoints.has(name)) return true
     return this.#hasNamesake(name) || disk.list(`${this.#path}/${name}`).length === 0

@@ -182,19 +182,24 @@ describe('partitions', () => {
       assert.equal(append(host.log()), 0, 'the name is free')
     }))
 
-  test('whose id cannot be read are refused, not guessed', () =>
-    onHost({}, async host => {
-      await host.openLog()
-      await host.close()
-      host.io = host.node.start()
-      host.io.disk.writeSmallFile('/data/topic-0/partition.metadata', Buffer.from('version: 0\ntopic_id: x'))
-      host.node.crash('kill')
-      await host.open()
-      assert.equal(host.directories.unopened[0]?.name, 'topic-0')
-      const { config } = host
-      const created = host.directories.create({ topic: 'topic', topicId: otherTopicId, partition: 0, config })
-      assert.ok(created.type === 'refused' && created.errorCode === ErrorCode.inconsistentTopicId)
-    }))
+  for (const [what, bytes] of [
+    ['is cut off', Buffer.from('version: 0\ntopic_id: x')],
+    ['ends in zeros', Buffer.concat([Buffer.from(`version: 0\ntopic_id: ${topicId}\n`), Buffer.alloc(8192)])],
+  ] as const)
+    test(`whose id ${what} are refused, not guessed`, () =>
+      onHost({}, async host => {
+        await host.openLog()
+        await host.close()
+        host.io = host.node.start()
+        host.io.disk.writeSmallFile('/data/topic-0/partition.metadata', bytes)
+        host.node.crash('kill')
+        await host.open()
+        assert.deepEqual(host.faults.events, [])
+        assert.equal(host.directories.unopened[0]?.name, 'topic-0')
+        const { config } = host
+        const created = host.directories.create({ topic: 'topic', topicId: otherTopicId, partition: 0, config })
+        assert.ok(created.type === 'refused' && created.errorCode === ErrorCode.inconsistentTopicId)
+      }))
 })
 
 test('a log whose namesake was compacted is not taken for compacted, also when Kafka has stopped in between', () =>

@@ -58,6 +58,8 @@ export interface LoadRequest {
   readonly progress: (bytes: number) => void
 }
 
+/** The file has some fifty; blocks of anything may follow them, and then it is this partition that cannot be opened, and no other. */
+export const maxPartitionMetadataBytes = 1024 * 1024
 const maxEpochFileBytes = 16 * 1024 * 1024
 
 /**
@@ -127,7 +129,7 @@ export function writeTopicId({ disk }: Pick<StorageContext, 'disk'>, path: strin
 
 /** The topic id that a partition's directory says; undefined when it says none. Throws `DiskError`. */
 export function readTopicId(context: StorageContext, path: string): Uuid | undefined {
-  const bytes = context.disk.readSmallFile(`${path}/${partitionMetadataFileName}`, 4096)
+  const bytes = context.disk.readSmallFile(`${path}/${partitionMetadataFileName}`, maxPartitionMetadataBytes)
   return bytes && decodePartitionMetadata(bytes)
 }
 
