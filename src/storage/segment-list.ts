@@ -108,11 +108,6 @@ export class SegmentList {
     return this.#takeOut(0, this.#segments.length, segment)
   }
 
-  /** Something was cut off the active segment. */
-  noteCut(): void {
-    this.#removals++
-  }
-
   #takeOut(index: number, count: number, ...replacements: Segment[]): Segment[] {
     this.#removals++
     const taken = this.#segments.splice(index, count, ...replacements)
