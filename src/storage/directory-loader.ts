@@ -276,8 +276,15 @@ class DirectoryLoader implements LoadedDirectory {
 
   #removeSoon(path: string): void {
     this.#context.clock.after(removeDelayMs, () => {
-      this.#context.disk.remove(path).catch(error => this.#claim.directory.writeFailed(error))
+      this.#removeRenamed(path).catch(error => this.#claim.directory.writeFailed(error))
     })
+  }
+
+  /** A kill may have left the new name to a power cut that comes later. */
+  async #removeRenamed(path: string): Promise<void> {
+    const { disk } = this.#context
+    await disk.syncDirectory(this.#path)
+    await disk.remove(path)
   }
 
   async #yieldSometimes(): Promise<void> {

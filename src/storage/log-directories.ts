@@ -355,6 +355,8 @@ export class LogDirectories {
   async #remove(directory: LogDirectory, path: string): Promise<void> {
     for (let tries = 1; !directory.isOffline; tries++) {
       try {
+        // Or a power cut takes the new name and leaves what is left of the files under the old one.
+        await this.#context.disk.syncDirectory(directory.path)
         await this.#context.disk.remove(path)
         return
       } catch (error) {
