@@ -34,7 +34,7 @@ interface StoredLog {
 }
 
 /** What a disk does to bytes that lie on it: a bit rots, or a write that was meant for another place lands here. */
-const kinds = ['rot', 'rot', 'misdirectedBatch', 'misdirectedSector'] as const
+const kinds = ['rot', 'rot', 'misdirectedBatch', 'misdirectedBatch', 'misdirectedSector'] as const
 const sectorBytes = 512
 
 /**
@@ -122,6 +122,9 @@ function drawDamage(
       // Only what the batch holds: those before it are to be left alone.
       const skipped = place.at - position
       const part = bytes.subarray(skipped)
+      // A whole batch of another log, at offsets that may be missing here, is like one of this log: nobody could tell.
+      const holds = ({ at, size }: StoredBatch) => at >= start + skipped && at + size <= start + bytes.length
+      if (from !== log && from.batches.some(holds)) return undefined
       const isOther = part.length > 0 && !part.equals(log.bytes.subarray(place.at, place.at + part.length))
       return isOther
         ? { what: `a sector of ${from.path} lies at byte ${position}`, position: place.at, bytes: part }
