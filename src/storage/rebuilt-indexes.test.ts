@@ -82,3 +82,20 @@ test('indexes that are made anew are whole when the segment goes on and ends mea
     })
   }
 })
+
+test('indexes that are made anew are whole when the segment has ended, and its last batches are being written', () =>
+  onHost({ config }, async host => {
+    const log = await reopened(host)
+    assert.equal(abort(log, 9000), 13)
+    log.roll()
+    append(log)
+    const early = abortedFrom(log, 5)
+    await written(host, log)
+    log.moveHighWatermark(log.logEndOffset)
+    assert.deepEqual(await early, [10])
+    assert.deepEqual(await abortedFrom(log, 5), [10, 13])
+    assert.deepEqual(await log.findMaxTimestamp(), { leaderEpoch: 0, offset: 13, timestamp: 9000n })
+    const again = await host.reopen()
+    again.moveHighWatermark(again.logEndOffset)
+    assert.deepEqual(await abortedFrom(again, 5), [10, 13])
+  }))

@@ -151,12 +151,14 @@ async function rebuildOnce(
 ): Promise<SegmentIndexes | undefined> {
   const { cuts, isSealed: wasSealed } = segment
   const states = await producerStatesBefore(context, segments, segment)
+  const { writtenBytes } = segment
   const { read } = await readSegment(context, segment, states, Number.POSITIVE_INFINITY)
   const made = read.indexes as SegmentIndexes
   // Whoever has it goes on with what it was.
   if (segment.isGone) return made
   if (cuts !== segment.cuts) return undefined
-  const mayHaveGrown = !(wasSealed && segment.isSealed)
+  // Also one that had ended before: of its last batches some may not have been written yet.
+  const mayHaveGrown = !wasSealed || !segment.isSealed || segment.sizeBytes > writtenBytes
   if (mayHaveGrown) takeLater(made, read, segment)
   segment.indexes = made
   if (mayHaveGrown && segment.isSealed) segment.endTimeIndex()
