@@ -83,6 +83,8 @@ class DirectoryLoader implements LoadedDirectory {
   #cleanEnds: Map<string, CleanEnd> | undefined
   #isClean = false
   #isPageCacheKept = false
+  /** A later start recovers a partition that this one could not read. */
+  #isOneLeftForLater = false
   #partitions = 0
   #recoveredBytes = 0
   #lastYieldMs = 0
@@ -116,7 +118,8 @@ class DirectoryLoader implements LoadedDirectory {
     this.#partitions = partitions.length
     await this.#openAll(partitions)
     // Not before: what the power took is not known until all is recovered, and this start may come to nothing.
-    if (this.#options.bootId !== undefined) disk.writeSmallFile(`${this.#path}/${bootFileName}`, this.#bootFile())
+    if (this.#options.bootId !== undefined && !this.#isOneLeftForLater)
+      disk.writeSmallFile(`${this.#path}/${bootFileName}`, this.#bootFile())
   }
 
   /** What was being written when the process ended, or when the disk was full. */
@@ -175,6 +178,7 @@ class DirectoryLoader implements LoadedDirectory {
     } catch (error) {
       const isOfLog = error instanceof DiskError && (error.path === path || error.path.startsWith(`${path}/`))
       if (!isOfLog || error.code !== 'notPermitted') throw error
+      this.#isOneLeftForLater = true
       const said = this.#isClean || !this.#mayHaveNamesake(name)
       this.#claim.directory.keep({
         topic,

@@ -92,6 +92,29 @@ for (const file of ['partition.metadata', leaderEpochFileName, '0000000000000000
     }))
 }
 
+test('a partition that is kept from being opened after a power cut is recovered as after one when it is opened', () =>
+  onHost({}, async host => {
+    await host.open({ bootId: 'before' })
+    const log = host.log()
+    for (let count = 0; count < 6; count++) append(log)
+    await written(host, log)
+    host.node.crash('kill')
+    // What the power took.
+    assert.ok(host.node.disk.flip(`${log.path}/00000000000000000000.log`, 3 * batchOf().length + 17, 0x40))
+    host.node.disk.faults.failNext('read', 'notPermitted', { pathEnd: 'topic-0/partition.metadata', times: 10 })
+    for (const ending of ['kill', 'clean'] as const) {
+      await host.open({ bootId: 'after' })
+      assert.equal(host.directories.unopened.length, 1)
+      if (ending === 'clean') await host.close()
+      else host.node.crash('kill')
+    }
+    host.node.disk.faults.forgetOrdered()
+    await host.open({ bootId: 'after' })
+    assert.deepEqual(host.directories.unopened, [])
+    assert.equal(host.log().logEndOffset, 3)
+    assert.match(host.faults.damage[0].reason, /was not synced, so the log is cut here/)
+  }))
+
 test('a log whose last segment cannot be opened refuses what is written to it, and the other logs go on', () =>
   onHost({ config }, async host => {
     for (const code of ['io', 'notPermitted'] as const) {
