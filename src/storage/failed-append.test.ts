@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { buildMarkerBatch } from '../records/control.ts'
-import { append, type Host, onHost, tryAppend, written } from './fixture.test.ts'
+import { append, batchOf, type Host, onHost, tryAppend, written } from './fixture.test.ts'
 import type { SegmentedLog } from './segmented-log.ts'
 
 /** Milliseconds after which an append begins: with some of these it is in flight when what goes on beside it ends. */
@@ -27,6 +27,34 @@ test('an append that fails while the log start moves takes back the epoch that i
       await fail(host, log, { waitMs, leaderEpoch: 3 })
       await moved
       assert.deepEqual(log.inspect().epochs, [{ leaderEpoch: 2, startOffset: 2 }], `after ${waitMs} ms`)
+    })
+  }
+})
+
+test('the epoch of an append that failed, which was saved meanwhile, is not held against what comes there instead', async () => {
+  for (const waitMs of waits) {
+    await onHost({ seed: waitMs }, async host => {
+      const log = await host.openLog()
+      for (const leaderEpoch of [1, 2]) append(log, { leaderEpoch })
+      await written(host, log)
+      await log.flush()
+      log.roll()
+      // The files of the segment that has ended, and the epochs, are written.
+      const looked = log.compaction.need(0)
+      await host.world.sleep(waitMs)
+      host.node.disk.faults.failNext('append', 'noSpace', { pathEnd: '.log' })
+      assert.equal(log.appendAsFollower(batchOf({ baseOffset: 2, partitionLeaderEpoch: 3 })), undefined)
+      await written(host, log)
+      await looked
+      await host.world.sleep(3000)
+      assert.deepEqual(host.faults.events, ['full', 'writable'])
+      // Another leads by then, and had not heard of that epoch.
+      assert.equal(log.appendAsFollower(batchOf({ baseOffset: 2, partitionLeaderEpoch: 2 })), undefined)
+      await written(host, log)
+      host.node.crash('kill')
+      const again = await host.openLog()
+      assert.deepEqual(host.faults.damage, [], `after ${waitMs} ms`)
+      assert.equal(again.logEndOffset, 3)
     })
   }
 })

@@ -129,7 +129,11 @@ export class LogAppender {
     segment.isSealed = false
     segment.restore(mark)
     state.producers.rollBack(fromOffset)
-    state.epochs.dropNewerThan(first.latestEpoch)
+    if (state.epochs.dropNewerThan(first.latestEpoch) !== undefined) {
+      state.areEpochsUnsaved = true
+      // They may have been saved while the write was under way.
+      state.isEpochFileAhead = true
+    }
     state.nextOffset = fromOffset
     this.#reader.forget(fromOffset)
     state.directory.writeFailed(error)

@@ -103,7 +103,7 @@ export class LogState {
   endSnapshot: number | undefined
   /** `leader-epoch-checkpoint` does not hold what `epochs` does. */
   areEpochsUnsaved: boolean
-  /** It names an epoch at what was the log end at the start, which is newer than those that a follower may get there. */
+  /** It may name an epoch at what was the log end, at the start or after a failed append: a follower may get older ones there. */
   isEpochFileAhead: boolean
   /** It was written in place, and has to be synced before anything that follows. */
   areEpochsUnsynced = false
