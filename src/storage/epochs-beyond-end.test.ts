@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ErrorCode } from '../base/error-code.ts'
 import { leaderEpochFileName } from '../core/log/file-names.ts'
 import { append, batchOf, type Host, onHost, readAll, written } from './fixture.test.ts'
 import type { SegmentedLog } from './segmented-log.ts'
@@ -114,6 +115,27 @@ test('a leader whose file of epochs cannot be written for a gap at its end takes
     log.assignLeaderEpoch(7)
     assert.equal(log.isOffline, true)
     assert.deepEqual(host.faults.events, ['failed'])
+  }))
+
+test('a follower of an older epoch that finds the disk full has its batches when there is room, and after a kill', () =>
+  onHost({}, async host => {
+    let log = await begin(host)
+    log.assignLeaderEpoch(4)
+    await host.close()
+    log = await host.openLog()
+    host.node.crash('kill')
+    log = await host.openLog()
+    host.node.disk.faults.failNext('write', 'noSpace', { pathEnd: leaderEpochFileName })
+    const batch = batchOf({ baseOffset: 2, partitionLeaderEpoch: 2 })
+    assert.equal(log.appendAsFollower(batch)?.errorCode, ErrorCode.kafkaStorageError)
+    await host.world.sleep(3000)
+    assert.deepEqual(host.faults.events, ['full', 'writable'])
+    assert.equal(log.appendAsFollower(batch), undefined)
+    await written(host, log)
+    host.node.crash('kill')
+    const again = await host.openLog()
+    assert.deepEqual(host.faults.damage, [])
+    assert.equal(again.logEndOffset, 3)
   }))
 
 test('a leader that begins in a gap while the file of epochs is being written has its own there', async () => {

@@ -297,9 +297,10 @@ export class LogFlusher {
     const state = this.#state
     state.areEpochsUnsaved = true
     state.areEpochsUnsynced = true
-    state.isEpochFileAhead = false
     state.nameChanges++
     state.context.disk.writeSmallFile(this.#epochsPath, state.epochs.encode())
+    // Not before: where there was no room, the next append tries again.
+    state.isEpochFileAhead = false
   }
 
   async #syncEpochs(): Promise<void> {
