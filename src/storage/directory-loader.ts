@@ -215,7 +215,10 @@ class DirectoryLoader implements LoadedDirectory {
     }
     const hasNamesake = this.#hasNamesake(name)
     // What it warns of is over: a clean shutdown has saved the checkpoints. Kafka's has left that of the cleaner as it was.
-    if (this.#isClean && hasNamesake) await this.#context.disk.remove(`${path}/${namesakeFileName}`)
+    if (this.#isClean && hasNamesake) {
+      this.#cleaned.delete(name)
+      await this.#context.disk.remove(`${path}/${namesakeFileName}`)
+    }
     const loaded = await loadLog(this.#context, {
       topicId,
       topic,
@@ -247,7 +250,7 @@ class DirectoryLoader implements LoadedDirectory {
       isLogStartKnown: this.#logStarts.has(name),
       highWatermark: this.#highWatermarks.get(name) ?? 0,
       cleanEnd: this.#cleanEnds?.get(name),
-      cleanedOffset: hasNamesake ? undefined : this.#cleaned.get(name),
+      cleanedOffset: this.#cleaned.get(name),
     }
   }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ErrorCode } from '../base/error-code.ts'
 import { leaderEpochFileName } from '../core/log/file-names.ts'
+import { writeOffsetCheckpoint } from './directory-files.ts'
 import { append, batchOf, bytesOf, type Host, onHost, readAll, tryAppend, written } from './fixture.test.ts'
 
 const config = { segmentBytes: 2000, indexIntervalBytes: 100 }
@@ -114,6 +115,30 @@ test('a partition that is kept from being opened after a power cut is recovered 
     assert.equal(host.log().logEndOffset, 3)
     assert.match(host.faults.damage[0].reason, /was not synced, so the log is cut here/)
   }))
+
+test('a log that is kept from being opened is not taken for its namesake, which was compacted', async () => {
+  for (const file of ['partition.metadata', leaderEpochFileName])
+    await onHost({}, async host => {
+      const log = await host.openLog()
+      append(log, { count: 9 })
+      await written(host, log)
+      await host.close()
+      const { disk } = host.node.start()
+      // Kafka marks the directory clean without a word on logs that its cleaner has not looked at.
+      await writeOffsetCheckpoint(disk, '/data', 'cleaner-offset-checkpoint', [
+        { topic: 'topic', partition: 0, offset: 6 },
+      ])
+      disk.writeSmallFile('/data/topic-0/millrace-namesake', Buffer.alloc(0))
+      host.node.crash('kill')
+      host.node.disk.faults.failNext('read', 'notPermitted', { pathEnd: `topic-0/${file}`, times: 10 })
+      await host.open()
+      assert.equal(host.directories.unopened.length, 1)
+      await host.close()
+      host.node.disk.faults.forgetOrdered()
+      const again = await host.openLog()
+      assert.deepEqual([again.nextOffset, again.cleanedOffset], [9, undefined], file)
+    })
+})
 
 test('a log whose last segment cannot be opened refuses what is written to it, and the other logs go on', () =>
   onHost({ config }, async host => {
