@@ -56,11 +56,12 @@ export class StorageFaultLog implements StorageFaults, CompactionListener {
 
   uncleanable(
     { topic, partition }: SegmentedLog,
-    { path, position, reason }: Parameters<CompactionListener['uncleanable']>[1],
+    { path, position, reason, retryAfterMs }: Parameters<CompactionListener['uncleanable']>[1],
   ): void {
+    const after = retryAfterMs === undefined ? '' : `in ${retryAfterMs / 60_000} minutes, `
     this.#log.write(
       'error',
-      `${topic}-${partition} is not compacted any more: ${path} cannot be read at byte ${position}: ${reason}. Restore the file from a copy, or look with: millrace log verify; it is tried again when a setting of the topic changes or the broker starts`,
+      `${topic}-${partition} is not compacted any more: ${path} cannot be read at byte ${position}: ${reason}. Restore the file from a copy, or look with: millrace log verify; it is tried again ${after}when a setting of the topic changes or the broker starts`,
       { topic, partition, path, position, reason },
     )
   }

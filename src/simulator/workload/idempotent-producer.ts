@@ -28,6 +28,8 @@ export interface IdempotentOptions {
 const window = 5
 /** Times that a batch is tried before its producer gives up what it wanted. */
 const maxAttempts = 30
+/** Most ids that are asked for in one go; a block has a thousand. */
+const idsAtOnce = 300
 
 /** Idempotent producers, one after the other: each writes to one partition, with retries in order. */
 export async function runIdempotentProducer(at: Workplace, options: IdempotentOptions): Promise<void> {
@@ -48,9 +50,6 @@ export async function runIdCollector(at: Workplace): Promise<void> {
       if ((await initProducer(at)) === undefined) break
   }
 }
-
-/** Most ids that are asked for in one go; a block has a thousand. */
-const idsAtOnce = 300
 
 async function initProducer(at: Workplace): Promise<Identity | undefined> {
   const line = await at.client.line(initProducerIdApi)

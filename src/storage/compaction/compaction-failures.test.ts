@@ -223,7 +223,10 @@ test('a log on which jobs fail again and again is left alone for an hour, and th
       [true, false],
     )
     assert.equal(told.lines.length, 2, told.lines.join('\n'))
-    assert.match(told.lines[1], /^0 \/data\/topic-0\/0{18}\d\d\.log at 0: the thread ended with code 3$/)
+    assert.match(
+      told.lines[1],
+      /^0 \/data\/topic-0\/0{18}\d\d\.log at 0: the thread ended with code 3, again after 3600000 ms$/,
+    )
     assert.equal((await counts(logs))[1], 4)
     await host.world.sleep(3_600_000)
     assert.deepEqual([ends, told.lines.length, logs[0].compaction.isUncleanable], [4, 3, true])

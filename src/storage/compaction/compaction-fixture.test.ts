@@ -112,9 +112,10 @@ export class Told implements CompactionListener {
 
   uncleanable(
     { partition }: SegmentedLog,
-    { path, position, reason }: { path: string; position: number; reason: string },
+    { path, position, reason, retryAfterMs }: Parameters<CompactionListener['uncleanable']>[1],
   ) {
-    this.lines.push(`${partition} ${path} at ${position}: ${reason}`)
+    const after = retryAfterMs === undefined ? '' : `, again after ${retryAfterMs} ms`
+    this.lines.push(`${partition} ${path} at ${position}: ${reason}${after}`)
   }
 
   noRoom({ partition }: SegmentedLog): void {

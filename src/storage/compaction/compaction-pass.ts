@@ -76,6 +76,12 @@ export interface PassStats {
   readonly durationMs: number
 }
 
+interface FailedAt {
+  readonly path: string
+  readonly position: number
+  readonly reason: string
+}
+
 export type PassResult =
   | { readonly type: 'compacted'; readonly stats: PassStats }
   /** The log is as it was, or some of its segments are compacted: it may be tried again. */
@@ -84,15 +90,14 @@ export type PassResult =
   | { readonly type: 'noRoom'; readonly neededBytes: number }
   /** Nothing is wrong with the log: it may go better the next time. */
   | { readonly type: 'delayed'; readonly reason: string }
-  /** It would fail again. */
-  | { readonly type: 'damaged'; readonly path: string; readonly position: number; readonly reason: string }
+  /** It would fail again; perhaps not after the time that is named. */
+  | ({ readonly type: 'damaged'; readonly retryAfterMs?: number } & FailedAt)
 
 export type FailedPass = Exclude<PassResult, { type: 'compacted' }>
+export type DamagedPass = Extract<PassResult, { type: 'damaged' }>
 
 /** How a pass ends; where a job has failed, the batch that it was given may have been the reason. */
-export type PassEnd =
-  | PassResult
-  | { readonly type: 'jobFailed'; readonly path: string; readonly position: number; readonly reason: string }
+export type PassEnd = PassResult | ({ readonly type: 'jobFailed' } & FailedAt)
 
 type Interruption = Exclude<PassEnd, { type: 'compacted' }>
 

@@ -12,6 +12,7 @@ import { storedMaxTimestamp } from '../stored-batch.ts'
 import {
   CompactionPass,
   type CompactionTools,
+  type DamagedPass,
   type FailedPass,
   type PassEnd,
   type PassResult,
@@ -50,8 +51,8 @@ export class LogCompaction implements RunningCompaction {
   }
 
   /**
-   * The last pass met something that the next one would meet again: until the log or its settings change, or the broker starts
-   * anew.
+   * The last pass met something that the next one would meet again: until the log or its settings change, the broker starts
+   * anew or, where jobs have failed, an hour has gone.
    */
   get isUncleanable(): boolean {
     const { segments, context } = this.#state
@@ -134,19 +135,16 @@ export class LogCompaction implements RunningCompaction {
     if (end.type === 'jobFailed') {
       const { path, position, reason } = end
       if (++this.#failedJobs < maxFailedJobs) return { type: 'delayed', reason }
-      const untilMs = this.#state.context.clock.now().monotonicMs + retryAfterFailedJobsMs
-      return this.#damaged({ path, position, reason }, untilMs)
+      return this.#damaged({ path, position, reason, retryAfterMs: retryAfterFailedJobsMs })
     }
     return end.type === 'damaged' ? this.#damaged(end) : end
   }
 
-  #damaged(
-    { path, position, reason }: { path: string; position: number; reason: string },
-    untilMs = Number.POSITIVE_INFINITY,
-  ): FailedPass {
+  #damaged(damage: Omit<DamagedPass, 'type'>): FailedPass {
+    const { monotonicMs } = this.#state.context.clock.now()
     this.#uncleanableAt = this.#state.segments.removals
-    this.#uncleanableUntilMs = untilMs
-    return { type: 'damaged', path, position, reason }
+    this.#uncleanableUntilMs = monotonicMs + (damage.retryAfterMs ?? Number.POSITIVE_INFINITY)
+    return { ...damage, type: 'damaged' }
   }
 
   #plan(tools: CompactionTools): CompactionPass | PassResult {
