@@ -28,7 +28,7 @@ async function reopened(host: Host): Promise<SegmentedLog> {
 
 /** Appends a transaction of one record, and that it is aborted. Answers its offset. */
 function abort(log: SegmentedLog, timestamp = 2000): number {
-  const baseSequence = log.inspect().producers[0]?.[1].batches.length ?? 0
+  const baseSequence = (log.inspect().producers[0]?.[1].batches.at(-1)?.lastSequence ?? -1) + 1
   const offset = append(log, { ...transactional, baseSequence, timestamp })
   const marker = buildMarkerBatch({ isCommit: false, coordinatorEpoch: 1 }, timestamp, transactional)
   assert.equal(tryAppend(log, Buffer.from(marker), { origin: 'coordinator' }), offset + 1)
@@ -99,3 +99,27 @@ test('indexes that are made anew are whole when the segment has ended, and its l
     again.moveHighWatermark(again.logEndOffset)
     assert.deepEqual(await abortedFrom(again, 5), [10, 13])
   }))
+
+test('indexes that speak of batches which are being written stay in memory, however little of it there is', async () => {
+  for (let waitMs = 0; waitMs < 0.05; waitMs += 0.001) {
+    await onHost({ config, limits: { indexCacheBytes: 1 } }, async host => {
+      const log = await host.openLog()
+      append(log)
+      await written(host, log)
+      log.moveHighWatermark(1)
+      for (const timestamp of [2000, 3000]) {
+        abort(log, timestamp)
+        log.roll()
+      }
+      append(log)
+      await host.world.sleep(waitMs)
+      await Promise.all([2000n, 3000n, 2000n, 3000n].map(timestamp => log.findByTimestamp(timestamp)))
+      await written(host, log)
+      log.moveHighWatermark(log.logEndOffset)
+      assert.deepEqual(await abortedFrom(log, 0), [1], `${waitMs} ms`)
+      const again = await host.reopen()
+      again.moveHighWatermark(again.logEndOffset)
+      assert.deepEqual(await abortedFrom(again, 0), [1], `${waitMs} ms, opened again`)
+    })
+  }
+})

@@ -26,8 +26,14 @@ export async function loadIndexes(
   }
   // Some batches have no entries yet, and nobody would know of the transactions that aborted in them.
   if (segment.indexes.missingBelow > 0) return rebuildIndexes(context, segments, segment)
-  if (segment !== segments.active) context.indexCache.touch(segment)
+  touch(context, segments, segment)
   return segment.indexes
+}
+
+/** They may leave memory when they can be made anew: not while batches are being written that they speak of. */
+function touch(context: StorageContext, segments: SegmentList, segment: Segment): void {
+  const isWritten = segment.writtenBytes === segment.sizeBytes
+  if (isWritten && segment !== segments.active) context.indexCache.touch(segment)
 }
 
 /** The same within the turn, for the active segment: an index that is damaged is built anew in the background. */
@@ -163,7 +169,7 @@ async function rebuildOnce(
   segment.indexes = made
   if (mayHaveGrown && segment.isSealed) segment.endTimeIndex()
   segment.hasTransactionIndex = made.aborted.length > 0
-  if (segment !== segments.active) context.indexCache.touch(segment)
+  touch(context, segments, segment)
   return made
 }
 
