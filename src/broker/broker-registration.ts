@@ -40,6 +40,13 @@ const fencedHeartbeatMs = 20
 /** How long a stop waits for leaders to move away. */
 const shutdownTimeoutMs = 10_000
 
+/** The other controller, or a former life of this broker, is about to go; a disk that was found full gives what was set aside. */
+const passing: ReadonlySet<number> = new Set([
+  ErrorCode.notController,
+  ErrorCode.duplicateBrokerRegistration,
+  ErrorCode.kafkaStorageError,
+])
+
 /** One life of a broker in its cluster: it registers, is unfenced once it has read the metadata, and says that it lives. */
 export class BrokerRegistration {
   readonly #options: BrokerRegistrationOptions
@@ -143,7 +150,7 @@ export class BrokerRegistration {
         this.#brokerEpoch = brokerEpoch ?? -1
         return
       }
-      if (errorCode !== ErrorCode.notController && errorCode !== ErrorCode.duplicateBrokerRegistration) {
+      if (!passing.has(errorCode)) {
         throw new StartError(`the controller refuses this broker: ${errorName(errorCode)}`)
       }
       if (clock.now().monotonicMs >= deadlineMs) {

@@ -105,6 +105,24 @@ describe('on a full disk', () => {
       await host.close()
     }))
 
+  test('a broker starts with what is left of it however often it is killed or stopped there', () =>
+    onBrokerHost({}, async host => {
+      await fillUp(host)
+      host.crash('kill')
+      for (let life = 0; life < 6; life++) {
+        await host.start({ reserveBytes })
+        assert.equal((await host.produce('large')).errorCode, ErrorCode.kafkaStorageError)
+        if (life % 2 === 1) await host.close()
+        else host.crash('kill')
+      }
+      await host.start({ reserveBytes })
+      await host.deleteTopic('large')
+      host.node.disk.faults.freeBytes = 2 ** 30
+      await host.world.sleep(20_000)
+      assert.equal((await host.produce('other')).errorCode, ErrorCode.none)
+      await host.close()
+    }))
+
   test('without anything set aside a start says that the disk is full', () =>
     onBrokerHost({}, async host => {
       await host.start()

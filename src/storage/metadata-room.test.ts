@@ -45,4 +45,23 @@ describe('room for the metadata log', () => {
       assert.equal(room.hasRoomFor(reserveBytes), false)
       assert.equal(directory!.isWritable, false)
     }))
+
+  test('is what is left of it at the next start, while the directory is still full', () =>
+    onHost({}, async host => {
+      await host.open()
+      const before = new MetadataRoom(host.io.disk, host.directories.directories[0]!, reserveBytes)
+      before.keep()
+      host.node.disk.faults.freeBytes = 0
+      before.giveIfFull()
+      assert.equal(before.hasRoomFor(1000), true)
+      host.node.crash('kill')
+      await host.open()
+      const [directory] = host.directories.directories
+      const room = new MetadataRoom(host.io.disk, directory!, reserveBytes)
+      room.giveIfFull()
+      assert.equal(room.hasRoomToStart, true)
+      assert.equal(room.hasRoomFor(1000), true)
+      assert.equal(directory!.isWritable, false)
+      assert.equal(directory!.heldBackBytes, reserveBytes)
+    }))
 })

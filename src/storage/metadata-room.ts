@@ -49,9 +49,12 @@ export class MetadataRoom {
     return this.#fits(margin)
   }
 
-  /** Before what is needed to run at all is written. */
+  /**
+   * Before what is needed to run at all is written. A file that is not whole was given before, and a broker that was killed or
+   * stopped since goes on with what is left of it.
+   */
   giveIfFull(): void {
-    if (this.#fits(minFreeBytes) || !this.#isThere()) return
+    if (this.#fits(minFreeBytes + margin) || !this.#wasSetAside()) return
     this.#directory.writeFailed(new DiskError('noSpace', 'append', this.#path))
     this.give()
   }
@@ -92,6 +95,10 @@ export class MetadataRoom {
 
   #isThere(): boolean {
     return this.#tryTo(() => this.#disk.status(this.#path)?.sizeBytes === this.#reserveBytes)
+  }
+
+  #wasSetAside(): boolean {
+    return this.#tryTo(() => this.#disk.status(this.#path) !== undefined)
   }
 
   /** What a file system says is free need not be what this user may write, be it more or less. In doubt it is written. */

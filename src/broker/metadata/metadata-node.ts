@@ -61,6 +61,8 @@ const takesRoom: ReadonlySet<ControllerRequest['type']> = new Set([
   'allocateProducerIds',
 ])
 const makesRoom: ReadonlySet<ControllerRequest['type']> = new Set([
+  // Without it there is no broker that could be asked for the others.
+  'registerBroker',
   'deleteTopics',
   'alterConfigs',
   'incrementalAlterConfigs',
