@@ -83,8 +83,6 @@ class DirectoryLoader implements LoadedDirectory {
   #cleanEnds: Map<string, CleanEnd> | undefined
   #isClean = false
   #isPageCacheKept = false
-  /** A later start recovers a partition that this one could not read. */
-  #isOneLeftForLater = false
   #partitions = 0
   #recoveredBytes = 0
   #lastYieldMs = 0
@@ -118,7 +116,8 @@ class DirectoryLoader implements LoadedDirectory {
     this.#partitions = partitions.length
     await this.#openAll(partitions)
     // Not before: what the power took is not known until all is recovered, and this start may come to nothing.
-    if (this.#options.bootId !== undefined && !this.#isOneLeftForLater)
+    const isAllRecovered = this.#claim.directory.unrecovered === undefined
+    if (this.#options.bootId !== undefined && isAllRecovered)
       disk.writeSmallFile(`${this.#path}/${bootFileName}`, this.#bootFile())
   }
 
@@ -178,7 +177,6 @@ class DirectoryLoader implements LoadedDirectory {
     } catch (error) {
       const isOfLog = error instanceof DiskError && (error.path === path || error.path.startsWith(`${path}/`))
       if (!isOfLog || error.code !== 'notPermitted') throw error
-      this.#isOneLeftForLater = true
       const said = this.#isClean || !this.#mayHaveNamesake(name)
       this.#claim.directory.keep({
         topic,
@@ -187,6 +185,7 @@ class DirectoryLoader implements LoadedDirectory {
         durableLogStart: said ? this.#logStarts.get(name) : undefined,
         highWatermark: said ? this.#highWatermarks.get(name) : undefined,
         cleanedOffset: said ? this.#cleaned.get(name) : undefined,
+        mustBeRecovered: !this.#isClean,
       })
       this.#leave(name, error.message)
     }

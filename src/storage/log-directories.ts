@@ -286,6 +286,11 @@ export class LogDirectories {
       await closeAll(logs)
       if (directory.isOffline) return `${directory.path} is offline`
       await directory.saveCheckpoints()
+      const { unrecovered } = directory
+      if (unrecovered !== undefined) {
+        const name = partitionDirectoryName(unrecovered.topic, unrecovered.partition)
+        return `${directory.path}/${name} could not be opened, and has still to be recovered`
+      }
       const ends = new Map(logs.map(log => [partitionDirectoryName(log.topic, log.partition), log.cleanEnd]))
       await writeCleanEnds(this.#context.disk, directory.path, ends)
       if (directory.hasFailed || !directory.isWritable) return `${directory.path} cannot be written`

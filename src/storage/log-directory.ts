@@ -39,6 +39,8 @@ export interface UnopenedLog {
   readonly durableLogStart: number | undefined
   readonly highWatermark: number | undefined
   readonly cleanedOffset: number | undefined
+  /** Its last process did not end in good order. */
+  readonly mustBeRecovered: boolean
 }
 
 /** What a log asks of the directory it lies in. */
@@ -113,6 +115,11 @@ export class LogDirectory implements DirectoryOfLog {
   /** The checkpoints go on to say of it what they said. */
   keep(log: UnopenedLog): void {
     this.#unopened.push(log)
+  }
+
+  /** A log of which nobody may say that it was shut down cleanly. */
+  get unrecovered(): UnopenedLog | undefined {
+    return this.#unopened.find(log => log.mustBeRecovered)
   }
 
   remove(log: DirectoryLog): void {

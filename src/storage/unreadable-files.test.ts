@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ErrorCode } from '../base/error-code.ts'
 import { leaderEpochFileName } from '../core/log/file-names.ts'
-import { writeOffsetCheckpoint } from './directory-files.ts'
+import { cleanShutdownFileName, writeOffsetCheckpoint } from './directory-files.ts'
 import { append, batchOf, bytesOf, type Host, onHost, readAll, tryAppend, written } from './fixture.test.ts'
 
 const config = { segmentBytes: 2000, indexIntervalBytes: 100 }
@@ -106,8 +106,14 @@ test('a partition that is kept from being opened after a power cut is recovered 
     for (const ending of ['kill', 'clean'] as const) {
       await host.open({ bootId: 'after' })
       assert.equal(host.directories.unopened.length, 1)
-      if (ending === 'clean') await host.close()
-      else host.node.crash('kill')
+      if (ending === 'kill') host.node.crash('kill')
+      else {
+        const problems = await host.directories.close({ brokerEpoch: 7 })
+        assert.deepEqual(problems, ['/data/topic-0 could not be opened, and has still to be recovered'])
+        host.node.crash('kill')
+        // Kafka would believe it, and recover nothing.
+        assert.equal(host.node.disk.tree.find(`/data/${cleanShutdownFileName}`), undefined)
+      }
     }
     host.node.disk.faults.forgetOrdered()
     await host.open({ bootId: 'after' })
