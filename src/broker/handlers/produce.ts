@@ -155,8 +155,10 @@ function tellFailures(services: BrokerServices, request: Request, topics: readon
       if (errorCode === ErrorCode.none) continue
       services.metrics.produceFailed(name, errorCode)
       if (!worthALine.has(errorCode)) continue
+      const named = name ?? topic.name
       request.owner.warn(
-        `a batch for ${name ?? topic.name}-${index} was refused: ${errorMessage ?? errorName(errorCode)}`,
+        `a batch for ${named}-${index} was refused: ${errorMessage ?? errorName(errorCode)}`,
+        `batches for ${named} were refused, ${errorName(errorCode)}`,
       )
     }
   }

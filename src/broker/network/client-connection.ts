@@ -41,7 +41,7 @@ export interface ConnectionHost {
   handlerFailed(connection: ClientConnection, error: unknown): void
   /** Counts a request that has been answered, for metrics. */
   requestEnded(request: Request): void
-  warn(problem: string, address: string): void
+  warn(problem: string, address: string, kind: string): void
   connectionEnded(connection: ClientConnection, reason: string | undefined): void
 }
 
@@ -172,8 +172,8 @@ export class ClientConnection implements Receiver, RequestOwner {
     return this.#reader.keep()
   }
 
-  warn(problem: string): void {
-    this.#host.warn(problem, this.remoteAddress)
+  warn(problem: string, kind: string): void {
+    this.#host.warn(problem, this.remoteAddress, kind)
   }
 
   destroy(reason: string): void {

@@ -38,3 +38,13 @@ test('of too many different things the rest is counted', () => {
     'connections closed or refused for other reasons: 50 more within a second, from 10.0.0.100, 10.0.0.101, 10.0.0.102',
   ])
 })
+
+test('messages of one kind that differ in their figures are said once, and then how many there were', () => {
+  const { clock, ring } = handClock()
+  const lines: string[] = []
+  const log = new RateLimitedLog(clock, { write: (_, message) => void lines.push(message) })
+  for (let records = 1; records <= 30; records++) log.warn(`${records} records were refused`, '10.0.0.1', 'refused')
+  assert.deepEqual(lines, ['10.0.0.1: 1 records were refused'])
+  ring()
+  assert.deepEqual(lines.slice(1), ['refused: 29 more within a second, from 10.0.0.1'])
+})

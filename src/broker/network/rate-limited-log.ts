@@ -36,12 +36,13 @@ export class RateLimitedLog {
     this.#log = log
   }
 
-  warn(message: string, address: string): void {
-    const known = this.#suppressed.get(message)
+  /** `kind`: what is counted as the same, where messages differ in figures. */
+  warn(message: string, address: string, kind = message): void {
+    const known = this.#suppressed.get(kind)
     if (known !== undefined) known.add(address)
     else if (this.#suppressed.size >= maxSubjects) this.#unnamed.add(address)
     else {
-      this.#suppressed.set(message, new Suppressed())
+      this.#suppressed.set(kind, new Suppressed())
       this.#log.write('warn', `${address}: ${message}`, { address })
       this.#timer ??= this.#clock.after(periodMs, () => this.#sayRest())
     }
@@ -54,8 +55,8 @@ export class RateLimitedLog {
 
   #sayRest(): void {
     this.#timer = undefined
-    for (const [message, rest] of this.#suppressed) {
-      if (rest.count > 0) this.#log.write('warn', `${message}: ${rest.text}`, { count: rest.count })
+    for (const [kind, rest] of this.#suppressed) {
+      if (rest.count > 0) this.#log.write('warn', `${kind}: ${rest.text}`, { count: rest.count })
     }
     const unnamed = this.#unnamed
     if (unnamed.count > 0)

@@ -20,8 +20,8 @@ export interface RequestOwner {
   answered(request: Request): void
   /** Inside the handler's call only: the request's frame, in memory that outlives the call. */
   keepFrame(): Lease
-  /** Says in the log, at most once a second, what was wrong with a request. */
-  warn(problem: string): void
+  /** Says in the log what was wrong with a request: of one kind, of which the text tells no figures, one a second. */
+  warn(problem: string, kind: string): void
   destroy(reason: string): void
 }
 

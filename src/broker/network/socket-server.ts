@@ -84,7 +84,7 @@ export class SocketServer {
       served: apiKey => this.#handlers?.get(apiKey),
       handle: request => this.#handlers!.get(request.header.apiKey)!.handle(request),
       handlerFailed: (connection, error) => this.#handlerFailed(connection, error),
-      warn: (problem, address) => this.#refusals.warn(problem, address),
+      warn: (problem, address, kind) => this.#refusals.warn(problem, address, kind),
       requestEnded: request => this.#requestEnded(request),
       connectionEnded: (connection, reason) => this.#connectionEnded(connection, reason),
     }
