@@ -146,7 +146,8 @@ for (const name of ['millrace-log-ends', '.kafka_cleanshutdown', '__cluster_meta
   test(`a broker that cannot write ${name} when it stops says so and exits with 1`, async () => {
     const { code, stderr, files } = await stopped(async ({ directory }) => mkdirSync(join(directory, `${name}.tmp`)))
     assert.equal(code, 1)
-    assert.match(stderr, new RegExp(`not all could be put in order: .*${name}`))
+    assert.match(stderr, /ERROR not all could be put in order: /)
+    assert.match(stderr, new RegExp(`ERROR .*${name}`))
     assert.equal(files.includes('.kafka_cleanshutdown'), false)
   })
 }
