@@ -29,6 +29,8 @@ export class LogFlusher {
   #isRunning = false
   #running: Promise<void> = Promise.resolve()
   #finishing: Promise<void> | undefined
+  /** Why the last attempt has left sealed segments without their files. */
+  #finishFailure: DiskError | undefined
   readonly #epochSave = new SharedTask(() => this.#replaceEpochs())
 
   constructor(state: LogState) {
@@ -203,6 +205,7 @@ export class LogFlusher {
 
   async #finishAll(): Promise<void> {
     const state = this.#state
+    this.#finishFailure = undefined
     try {
       for (;;) {
         const segment = state.segments.all.find(one => one.isSealed && !one.isFinished)
@@ -214,7 +217,7 @@ export class LogFlusher {
         if (state.segments.includes(segment) && segment.isSealed) await this.#finish(segment)
       }
     } catch (error) {
-      state.failed(error)
+      this.#finishFailure = state.failed(error)
     }
   }
 
@@ -314,13 +317,15 @@ export class LogFlusher {
 
   /**
    * The files that let the log be opened again without reading a batch. Nothing is appended any more. Those that would tell
-   * when the power had taken a part of them are not synced: then the batches are read instead.
+   * when the power had taken a part of them are not synced: then the batches are read instead. Rejects with `DiskError`.
    */
   async close(): Promise<void> {
     const state = this.#state
     const { active } = state.segments
     const { disk } = state.context
     await this.finishSealed()
+    // The snapshot that is written here could be taken for the one that says that the files of a sealed segment are whole.
+    if (this.#finishFailure !== undefined) throw this.#finishFailure
     if (state.isChanged) {
       if (!active.isOnDisk) state.context.openFiles.use(active)
       if (active.isPrepared) {

@@ -50,3 +50,28 @@ test('a segment that ends where a clean shutdown left the log is found by time, 
     })
   }
 })
+
+test('a segment that a stop could not finish is found by time after it', () =>
+  onHost({}, async host => {
+    let log = await host.openLog()
+    for (const timestamp of [1000, 5000]) append(log, { timestamp })
+    await written(host, log)
+    log.moveHighWatermark(2)
+    await log.flush()
+    for (const directory of host.directories.directories) await directory.saveRecoveryPoints()
+    const { faults } = host.node.disk
+    const { freeBytes } = faults
+    // There is room again as soon as the lack of it has been noticed.
+    faults.freeBytes = 0
+    log.roll()
+    const isClosed = host.directories.close({ brokerEpoch: 7 })
+    while (!host.faults.events.includes('full')) await host.world.sleep(0.01)
+    faults.freeBytes = freeBytes
+    await isClosed
+    host.node.crash('kill')
+
+    await host.open()
+    log = host.log()
+    const found = await log.findByTimestamp(900n)
+    assert.equal(found !== undefined && 'offset' in found && found.offset, 0)
+  }))

@@ -40,8 +40,8 @@ export const bugs: readonly PlantedBug[] = [
   {
     name: 'batches-of-elsewhere-are-taken',
     file: 'storage/batch-scan.ts',
-    find: 'if (isFalse) return contradiction(bytes, at, at + size)',
-    replace: '',
+    find: 'findBatchProblem(bytes, at, size, place)',
+    replace: 'findBatchProblem(bytes, at, size, { ...place, from: 0 })',
     why: 'a batch that a misdirected write has put here is valid in itself, and is served (I50)',
   },
   {
