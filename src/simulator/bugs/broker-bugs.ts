@@ -39,9 +39,9 @@ export const bugs: readonly PlantedBug[] = [
   },
   {
     name: 'batches-of-elsewhere-are-taken',
-    file: 'storage/batch-scan.ts',
-    find: 'findBatchProblem(bytes, at, size, place)',
-    replace: 'findBatchProblem(bytes, at, size, { ...place, from: 0 })',
+    file: 'storage/stored-batch.ts',
+    find: '!(baseOffset >= place.from)',
+    replace: 'false',
     why: 'a batch that a misdirected write has put here is valid in itself, and is served (I50)',
   },
   {
