@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ErrorCode } from '../base/error-code.ts'
+import { listOffsetsRequest, listOffsetsResponse } from '../protocol/messages/list-offsets.ts'
 import type { DiskOperation } from '../simulator/io/disk-faults.ts'
 import { type BrokerHost, onBrokerHost } from './fixture.test.ts'
 import { StartError } from './start-error.ts'
 
 const options = { logDirs: ['/data', '/more'] }
+const listOffsetsApi = { request: listOffsetsRequest, response: listOffsetsResponse }
 
 /** `first` lies in /data, which is the metadata's directory too, and `second` in /more. */
 async function fill(host: BrokerHost): Promise<void> {
@@ -113,6 +115,20 @@ describe('a directory that fails while the broker runs and that it cannot go on 
       assert.deepEqual(stops[0]!.fields, {})
     }))
 })
+
+test('partitions of a directory that fails while the broker runs answer KAFKA_STORAGE_ERROR, and the others go on', () =>
+  onBrokerHost(options, async host => {
+    await fill(host)
+    host.node.disk.faults.failNext('append', 'io', { pathEnd: '/more/second-0/00000000000000000000.log' })
+    // The write that fails, and what finds the directory offline.
+    for (let count = 0; count < 2; count++)
+      assert.equal((await host.produce('second')).errorCode, ErrorCode.kafkaStorageError)
+    assert.equal((await host.fetch('second')).errorCode, ErrorCode.kafkaStorageError)
+    const asked = { topics: [{ name: 'second', partitions: [{ partitionIndex: 0, timestamp: -1n }] }], replicaId: -1 }
+    const { topics } = await host.ask(listOffsetsApi, asked, 7)
+    assert.equal(topics[0].partitions[0].errorCode, ErrorCode.kafkaStorageError)
+    assert.equal((await host.produce('first')).errorCode, ErrorCode.none)
+  }))
 
 describe('a partition that lies in two log directories', () => {
   test('ends the start with one line that names both, and changes neither', () =>
