@@ -13,7 +13,7 @@ const directoryId = Buffer.from('73de9e99704e4b57a122a5f60ae85cdb', 'hex').toStr
 
 const lineOf = /features that Millrace does not do/
 
-test('a directory that Kafka has formatted opens, and what it has that is not implemented is told in one line', () =>
+test('a directory that Kafka has formatted opens, and what it has that is not offered here is told in one line', () =>
   onBrokerHost({}, async host => {
     const { disk } = host.node.start()
     const directory = `/data/${metadataDirectoryName}`

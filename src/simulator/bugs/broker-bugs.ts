@@ -38,6 +38,13 @@ export const bugs: readonly PlantedBug[] = [
     why: 'damaged and torn batches are taken in and served (I50)',
   },
   {
+    name: 'batches-of-elsewhere-are-taken',
+    file: 'storage/stored-batch.ts',
+    find: '!(baseOffset >= place.from)',
+    replace: 'false',
+    why: 'a batch that a misdirected write has put here is valid in itself, and is served (I50)',
+  },
+  {
     name: 'snapshot-is-ahead',
     file: 'storage/log-flusher.ts',
     find: 'await write(snapshot, next.snapshotBefore)',
@@ -192,6 +199,13 @@ export const bugs: readonly PlantedBug[] = [
     find: "if (this.#state === 'offline') return\n    this.#state = 'offline'\n    this.#hasFailed",
     replace: "this.#state = 'offline'\n    this.#hasFailed",
     why: 'each write that was under way says once more that its directory has failed (I53)',
+  },
+  {
+    name: 'offline-logs-have-another-leader',
+    file: 'broker/leader-check.ts',
+    find: 'if (partition.log.isOffline) return ErrorCode.kafkaStorageError',
+    replace: 'if (partition.log.isOffline) return ErrorCode.notLeaderOrFollower',
+    why: 'clients look for the leader of a log whose directory has failed, for ever (I53)',
   },
   {
     name: 'one-failed-directory-is-the-last',
