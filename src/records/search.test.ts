@@ -31,7 +31,7 @@ test('the earliest record with the largest time is found', () => {
     offset: 101,
     timestamp: 70n,
   })
-  assert.equal(findMaxTimestamp(batchOf([-1, -1], 0), at, maxBytes), undefined)
+  assert.deepEqual(findMaxTimestamp(batchOf([-1, -1], 0), at, maxBytes), { type: 'found', offset: 100, timestamp: -1n })
 })
 
 test('a batch that cannot be read says so', () => {

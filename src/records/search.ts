@@ -29,13 +29,13 @@ export function findByTimestamp(
   return reader.isCorrupt ? { type: 'corrupt', reason: 'the records do not fill the batch' } : undefined
 }
 
-/** The record of the batch with the largest timestamp, the earliest of several; undefined when none has one. */
+/** The record of the batch with the largest timestamp, the earliest of several; undefined when it has no records. */
 export function findMaxTimestamp(bytes: Buffer, at: number, maxBytes: number): Finding {
   const reader = openBatch(bytes, at, maxBytes)
   if ('type' in reader) return reader
   let found: FoundRecord | undefined
   for (let record = reader.next(); record !== undefined; record = reader.next()) {
-    if (record.timestamp > (found?.timestamp ?? -1n)) {
+    if (found === undefined || record.timestamp > found.timestamp) {
       found = { type: 'found', offset: record.offset, timestamp: record.timestamp }
     }
   }

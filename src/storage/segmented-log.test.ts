@@ -117,3 +117,23 @@ test('records are found by their timestamps', () =>
       assert.deepEqual(await log.findMaxTimestamp(), { timestamp: 3201n, offset: 75, leaderEpoch: 0 })
     }
   }))
+
+test('where no record has a timestamp the first has the largest, also below the log start', () =>
+  onHost({ config: { segmentBytes: 1000, indexIntervalBytes: 150 } }, async host => {
+    let log = await host.openLog()
+    assert.equal(await log.findMaxTimestamp(), undefined)
+    for (let count = 0; count < 20; count++) append(log, { timestamp: -1 })
+    await written(host, log)
+    log.moveHighWatermark(log.logEndOffset)
+    const first = { timestamp: -1n, offset: 0, leaderEpoch: 0 }
+    for (const isReopened of [false, true]) {
+      if (isReopened) log = await host.reopen()
+      assert.deepEqual(await log.findMaxTimestamp(), first)
+      assert.equal(await log.findByTimestamp(0n), undefined)
+    }
+    await log.moveLogStart(2)
+    assert.deepEqual(await log.findMaxTimestamp(), first)
+    append(log, { timestamp: 7 })
+    await written(host, log)
+    assert.deepEqual(await log.findMaxTimestamp(), { timestamp: 7n, offset: 20, leaderEpoch: 0 })
+  }))

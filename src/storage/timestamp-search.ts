@@ -35,18 +35,16 @@ export async function findByTimestamp(state: LogState, timestamp: bigint): Promi
   return undefined
 }
 
-/** The record with the largest timestamp, the earliest of several. */
+/**
+ * The record with the largest timestamp, the earliest of several; where none has one, the first, with -1. As in Kafka, a record
+ * below the log start counts as long as its segment is there.
+ */
 export async function findMaxTimestamp(state: LogState): Promise<SearchResult> {
   const candidates: { segment: Segment; timestamp: bigint }[] = []
-  for (const segment of [...state.segments.all]) {
-    if (segment.nextOffset <= state.logStartOffset) continue
-    const timestamp = await largestTimestamp(state, segment)
-    if (timestamp >= 0n) candidates.push({ segment, timestamp })
-  }
+  for (const segment of [...state.segments.all])
+    candidates.push({ segment, timestamp: await largestTimestamp(state, segment) })
   candidates.sort((a, b) => (a.timestamp === b.timestamp ? 0 : a.timestamp > b.timestamp ? -1 : 1))
-  const [largest] = candidates
-  if (largest === undefined) return undefined
-  const { segment, timestamp: wanted } = largest
+  const [{ segment, timestamp: wanted }] = candidates
   const found = await findIn(state, segment, segment.maxTimestampOffset, (bytes, at) => {
     return storedMaxTimestamp(bytes, at) === wanted ? findMaxIn(bytes, at) : undefined
   })

@@ -263,7 +263,7 @@ export interface PartitionLog<Range> {
   endOffsetForEpoch(leaderEpoch: number): EpochEndOffset
   /** The first record whose timestamp is not below `timestamp`, in the readable log. */
   findByTimestamp(timestamp: bigint): Promise<TimestampAndOffset | ReadRefusal | undefined>
-  /** The record with the largest timestamp, the earliest of several. */
+  /** The record with the largest timestamp, the earliest of several; where none has one, the first, with -1. */
   findMaxTimestamp(): Promise<TimestampAndOffset | ReadRefusal | undefined>
   /** The leader epoch that wrote the record at `offset`; -1 when the log does not know. */
   epochAt(offset: number): number

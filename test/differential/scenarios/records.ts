@@ -453,6 +453,39 @@ export const recordScenarios: Scenarios = {
       topics: [{ name: place.topic, partitions: [{ partitionIndex: 0, timestamp: -1n }] }],
     })
   },
+  'ListOffsets: the largest time where records have none': async side => {
+    const untimed = (values: readonly string[]) => batchOf(values, { timestamp: -1 })
+    const at = (later: number) => batchOf(['x'], { timestamp: time + later })
+    const large = 'x'.repeat(600_000)
+    const logs: Readonly<Record<string, readonly Buffer[]>> = {
+      untimed: [untimed(['a', 'b']), untimed(['c']), untimed(['d'])],
+      segments: [untimed([large]), untimed([large]), untimed(['c'])],
+      'timed first': [at(7), at(5), untimed(['a', 'b'])],
+      'timed last': [untimed(['a', 'b']), at(5), at(7)],
+    }
+    for (const [name, batches] of Object.entries(logs)) {
+      const place = await side.createTopic(name.replace(' ', '-'), { configs: { 'segment.bytes': '1048576' } })
+      for (const records of batches) await produced(side, `${name}: produce`, place, records)
+      const askAll = async (when: string) => {
+        for (const version of range(7, 11)) {
+          for (const isolationLevel of [0, 1])
+            await side.ask(`${name}, ${when}, v${version}, isolation ${isolationLevel}`, api.listOffsets, version, {
+              replicaId: -1,
+              isolationLevel,
+              topics: [{ name: place.topic, partitions: [{ partitionIndex: 0, timestamp: -3n }] }],
+            })
+        }
+      }
+      await askAll('whole')
+      for (const offset of [1, 2, 3, -1]) {
+        await side.ask(`${name}: delete ${offset}`, api.deleteRecords, 2, {
+          topics: [{ name: place.topic, partitions: [{ partitionIndex: 0, offset }] }],
+          timeoutMs: 10_000,
+        })
+        await askAll(`deleted to ${offset}`)
+      }
+    }
+  },
   'OffsetForLeaderEpoch: every kind of epoch': async side => {
     const place = await filled(side, 'epochs')
     for (const version of [2, 3, 4]) {
