@@ -70,8 +70,8 @@ export interface BrokerServices {
   fail(error: Error): void
   /** Creates topics that a client named and that do not exist; resolves when those that could be are served. */
   createMissingTopics(names: readonly string[]): Promise<void>
-  /** Whether a topic of this name was deleted within the last seconds. */
-  wasDeletedLately(name: string): boolean
+  /** Whether a topic of this name was deleted, and this is the first time since that a client has it created by asking. */
+  takeDeleted(name: string): boolean
   /** Brokers as the client that asks can reach them. */
   nodeEndpoints(request: Request): readonly NodeEndpoint[]
 }

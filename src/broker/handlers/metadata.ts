@@ -36,9 +36,9 @@ function handleMetadata(services: BrokerServices, request: Request): void {
   }
   const missing = missingTopics(services, body)
   // Whoever deleted a topic is first told that it is gone, as by Kafka, though it is created anew meanwhile.
-  const gone = missing.filter(name => services.wasDeletedLately(name))
-  const awaited = missing.filter(name => !services.wasDeletedLately(name))
-  if (gone.length > 0) answerLater(services, request, services.createMissingTopics(gone))
+  const gone = new Set(missing.filter(name => services.takeDeleted(name)))
+  const awaited = missing.filter(name => !gone.has(name))
+  if (gone.size > 0) answerLater(services, request, services.createMissingTopics([...gone]))
   if (awaited.length === 0) answer(services, request, body)
   else
     answerLater(

@@ -13,6 +13,7 @@ import { defaultStorageLimits } from '../../storage/storage-context.ts'
 import type { BoundListener, BrokerOptions } from '../broker-options.ts'
 import type { BrokerRegistration } from '../broker-registration.ts'
 import { Deadlines } from '../deadlines.ts'
+import { DeletedNames } from '../deleted-names.ts'
 import { remedyFor } from '../directory-problem.ts'
 import { FetchSessions } from '../fetch/fetch-session.ts'
 import type { GroupCoordinator } from '../groups/group-coordinator.ts'
@@ -22,7 +23,6 @@ import { BrokerMetrics } from '../metrics/broker-metrics.ts'
 import { ClusterCounts } from '../metrics/cluster-counts.ts'
 import type { SocketServer } from '../network/socket-server.ts'
 import type { Partitions } from '../partitions.ts'
-import { RecentDeletions } from '../recent-deletions.ts'
 import { StorageFaultLog } from '../storage-fault-log.ts'
 
 /** `queued.max.request.bytes` when it is -1, which in Kafka is no limit. */
@@ -41,7 +41,7 @@ export class BrokerParts {
   config: BrokerConfig
   effectiveTexts: StaticTexts
   readonly deadlines: Deadlines
-  readonly deletions: RecentDeletions
+  readonly deletedNames = new DeletedNames()
   readonly metrics = new BrokerMetrics()
   readonly clusterCounts = new ClusterCounts()
   readonly budget: MemoryBudget
@@ -72,7 +72,6 @@ export class BrokerParts {
     this.config = loaded.config
     this.effectiveTexts = loaded.texts
     this.deadlines = new Deadlines(io.clock)
-    this.deletions = new RecentDeletions(io.clock)
     const { queuedMaxRequestBytes, maxIncrementalFetchSessionCacheSlots } = this.config
     this.budget = new MemoryBudget({
       capacityBytes: queuedMaxRequestBytes > 0 ? queuedMaxRequestBytes : defaultBudgetBytes,

@@ -49,7 +49,7 @@ export function brokerServices(parts: BrokerParts): BrokerServices {
     resourceConfig: (type, name) => image.config(type, name),
     fail: error => parts.fail(error),
     createMissingTopics: names => creator.create(names),
-    wasDeletedLately: name => parts.deletions.has(name),
+    takeDeleted: name => parts.deletedNames.take(name),
     nodeEndpoints: request => cluster.brokers(request.owner.listenerName),
   }
 }

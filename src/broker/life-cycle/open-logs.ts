@@ -79,7 +79,7 @@ export async function openLogs(parts: BrokerParts): Promise<void> {
         parts.groups!.topicsDeleted(topics)
         for (const { name } of topics) {
           parts.metrics.forgetTopic(name)
-          parts.deletions.add(name)
+          parts.deletedNames.add(name)
         }
       },
     },
