@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DiskError, type DiskErrorCode } from '../io/disk.ts'
 import { World } from '../simulator/io/world.ts'
+import type { Obstacle } from '../storage/compaction/compaction-pass.ts'
+import type { SegmentedLog } from '../storage/segmented-log.ts'
 import { StorageFaultLog } from './storage-fault-log.ts'
 
 test('what is told of a disk says what to do about that error', () => {
@@ -39,4 +41,27 @@ test('a file that cannot be read is told once a minute, however often clients as
   await world.finish(world.sleep(61_000))
   fail('/data/a')
   assert.equal(count(), 3)
+})
+
+test('a log that is not compacted any more is told with what is in the way, and what to do about that', () => {
+  const world = new World({ seed: 1 })
+  const { clock, log } = world.addNode('broker').start()
+  const faults = new StorageFaultLog(clock, log, { directoryWritable: () => {}, directoryFailed: () => {} })
+  const path = '/data/t-0/0.log'
+  const said = (obstacle: Obstacle, reason: string, retryAfterMs?: number) => {
+    const of = { topic: 't', partition: 0 } as SegmentedLog
+    faults.uncleanable(of, { obstacle, path, position: 7, reason, ...(retryAfterMs && { retryAfterMs }) })
+    const { message } = world.log.lines.at(-1)!
+    assert.match(message, /^t-0 is not compacted any more: .*\bit is tried again .*when a setting of the topic changes/)
+    return message
+  }
+  const failed = (code: DiskErrorCode) => said({ type: 'disk', error: new DiskError(code, 'open', path) }, code)
+  assert.match(failed('notPermitted'), /0\.log cannot be read: notPermitted\. Give the user of the broker .*chown/)
+  assert.match(failed('io'), /0\.log cannot be read: io\. Mend the disk, or restore/)
+  assert.match(said({ type: 'damage' }, 'bad CRC'), /0\.log is damaged at byte 7: bad CRC\. Restore .* log verify/)
+  assert.match(said({ type: 'largeBatch' }, 'r'), /batch at byte 7 of .* too large: r\. Raise millrace\.max\.uncomp/)
+  assert.match(said({ type: 'largeSegment' }, 'too much is left'), /0\.log: too much is left\. Its records stay/)
+  const gone = said({ type: 'failedJobs', count: 3 }, 'no memory\n    at x', 3_600_000)
+  assert.match(gone, /failed 3 times.*byte 7 of .*: no memory\. Give the process more memory .*again in 60 minutes/)
+  for (const { message } of world.log.lines) assert.doesNotMatch(message, /\n/)
 })

@@ -1,6 +1,8 @@
+import { unreachable } from '../base/assert.ts'
 import type { Clock } from '../io/clock.ts'
 import type { DiskError } from '../io/disk.ts'
 import type { LogSink } from '../io/log-sink.ts'
+import type { UncleanablePass } from '../storage/compaction/compaction-pass.ts'
 import type { CompactionListener } from '../storage/compaction/compactor.ts'
 import type { SegmentedLog } from '../storage/segmented-log.ts'
 import type { Damage, StorageFaults } from '../storage/storage-faults.ts'
@@ -54,15 +56,13 @@ export class StorageFaultLog implements StorageFaults, CompactionListener {
     this.#log.write('error', `${error.path} cannot be read: ${error.message}. ${remedy}.`, { path, code: error.code })
   }
 
-  uncleanable(
-    { topic, partition }: SegmentedLog,
-    { path, position, reason, retryAfterMs }: Parameters<CompactionListener['uncleanable']>[1],
-  ): void {
+  uncleanable({ topic, partition }: SegmentedLog, pass: Parameters<CompactionListener['uncleanable']>[1]): void {
+    const { obstacle, path, position, reason, retryAfterMs } = pass
     const after = retryAfterMs === undefined ? '' : `in ${retryAfterMs / 60_000} minutes, `
     this.#log.write(
       'error',
-      `${topic}-${partition} is not compacted any more: ${path} cannot be read at byte ${position}: ${reason}. Restore the file from a copy, or look with: millrace log verify; it is tried again ${after}when a setting of the topic changes or the broker starts`,
-      { topic, partition, path, position, reason },
+      `${topic}-${partition} is not compacted any more: ${whyUncleanable(pass)}; it is tried again ${after}when a setting of the topic changes or the broker starts`,
+      { topic, partition, obstacle: obstacle.type, path, position, reason },
     )
   }
 
@@ -75,7 +75,7 @@ export class StorageFaultLog implements StorageFaults, CompactionListener {
   }
 
   delayed({ topic, partition }: SegmentedLog, reason: string): void {
-    this.#log.write('warn', `${topic}-${partition} waits to be compacted: ${reason}. It is tried again`, {
+    this.#log.write('warn', `${topic}-${partition} waits to be compacted: ${firstLine(reason)}. It is tried again`, {
       ...{ topic, partition, reason },
     })
   }
@@ -108,4 +108,27 @@ export class StorageFaultLog implements StorageFaults, CompactionListener {
     )
     this.#told.directoryFailed(path, error)
   }
+}
+
+/** What is in the way, and what to do about it. */
+function whyUncleanable({ obstacle, path, position, reason }: Omit<UncleanablePass, 'type'>): string {
+  switch (obstacle.type) {
+    case 'damage':
+      return `${path} is damaged at byte ${position}: ${reason}. Restore the file from a copy, or look with: millrace log verify`
+    case 'disk':
+      return `${path} cannot be read: ${reason}. ${remedyFor(obstacle.error)}`
+    case 'largeBatch':
+      return `the batch at byte ${position} of ${path} is too large: ${reason}. Raise millrace.max.uncompressed.batch.bytes, or max.message.bytes of the topic`
+    case 'largeSegment':
+      return `${path}: ${reason}. Its records stay as they are, and are served`
+    case 'failedJobs':
+      return `the thread that compacts has failed ${obstacle.count} times, the last time at byte ${position} of ${path}: ${firstLine(reason)}. Give the process more memory or lower log.cleaner.dedupe.buffer.size, or look at the file with: millrace log verify`
+    default:
+      return unreachable(obstacle)
+  }
+}
+
+/** The others are a stack. */
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0]
 }

@@ -120,7 +120,7 @@ test('the metrics of compaction say what passes did, what is dirty and what cann
     assert.equal(told.get('millrace_compaction_runs_total'), 1)
     assert.equal(told.get(`${cleaner}deadthreadcount`), 0)
     const [line, ...others] = lines.filter(text => /not compacted any more/.test(text))
-    assert.match(line, /^broken-0 is not compacted any more: .*broken-0\/0{20}\.log cannot be read at byte \d+: /)
+    assert.match(line, /^broken-0 is not compacted any more: .*broken-0\/0{20}\.log is damaged at byte \d+: /)
     assert.deepEqual(others, [])
   } finally {
     await running.close()

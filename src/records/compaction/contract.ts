@@ -75,6 +75,9 @@ export interface DamagedBatch {
   readonly reason: string
 }
 
+/** The reason of a batch that may be sound: its records unpack to more than `maxUncompressedBytes`. */
+export const unpacksTooFar = 'its records unpack to more than is allowed'
+
 /**
  * The thread that did the job has ended, had no memory for it, or broke an invariant. The memory of the job is lost, the map good
  * for nothing. Whatever it was may have had nothing to do with the job: it may be tried again, with a new map.

@@ -2,7 +2,7 @@ import { isControlBatch, readBaseOffset, readLastOffsetDelta, readRecordCount } 
 import { readLegacyRecords } from '../legacy.ts'
 import { malformed } from '../record-walk.ts'
 import { ChunkWalk } from './chunk-walk.ts'
-import type { DamagedBatch, IndexKeysJob, KeysIndexed } from './contract.ts'
+import { type DamagedBatch, type IndexKeysJob, type KeysIndexed, unpacksTooFar } from './contract.ts'
 import { OffsetMap } from './offset-map.ts'
 import { columnsLength, RecordColumns } from './record-columns.ts'
 import { TransactionWalk } from './transaction-walk.ts'
@@ -136,7 +136,7 @@ class IndexRun {
     const { batches, fromOffset, maxUncompressedBytes } = this.#job
     const records = readLegacyRecords(batches, at, sizeBytes, maxUncompressedBytes)
     if ('type' in records) {
-      return { damage: records.type === 'corrupt' ? records.reason : 'its records unpack to more than is allowed' }
+      return { damage: records.type === 'corrupt' ? records.reason : unpacksTooFar }
     }
     this.#readBatches++
     this.#readRecords += records.length

@@ -1,7 +1,7 @@
 import { BatchBuilder } from '../builder.ts'
 import { readLegacyCodec, readLegacyRecords, readLegacyTimestamp, readLegacyTimestampType } from '../legacy.ts'
 import type { Record } from '../record.ts'
-import type { FilterBatchesJob } from './contract.ts'
+import { type FilterBatchesJob, unpacksTooFar } from './contract.ts'
 import type { OffsetMap } from './offset-map.ts'
 import { viewOf } from './unpacked-records.ts'
 
@@ -24,7 +24,7 @@ export function filterLegacyEntry(
 ): FilteredEntry | string {
   const records = readLegacyRecords(bytes, at, sizeBytes, job.maxUncompressedBytes)
   if ('type' in records) {
-    return records.type === 'corrupt' ? records.reason : 'its records unpack to more than is allowed'
+    return records.type === 'corrupt' ? records.reason : unpacksTooFar
   }
   const kept = records.filter(record => stays(record, job, map))
   const keylessRecords = records.filter(({ key, offset }) => key === null && offset < job.mapEndOffset).length

@@ -1,6 +1,7 @@
 import { batchHeaderBytes, readCodec } from '../batch.ts'
 import { Codec } from '../compression/codec.ts'
 import { decompressSync } from '../compression/decompress.ts'
+import { unpacksTooFar } from './contract.ts'
 
 /** The records of one batch, where they lie or where they were unpacked to. */
 export class UnpackedRecords {
@@ -31,7 +32,7 @@ export class UnpackedRecords {
     }
     const packed = this.#chunk.subarray(at + batchHeaderBytes, at + sizeBytes)
     const unpacked = decompressSync(codec, packed, this.#maxBytes)
-    if (unpacked.type === 'tooLarge') return 'its records unpack to more than is allowed'
+    if (unpacked.type === 'tooLarge') return unpacksTooFar
     if (unpacked.type === 'corrupt') return unpacked.reason
     this.bytes = unpacked.output
     this.view = viewOf(unpacked.output)

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Compute } from '../../io/compute.ts'
-import type { FilterBatchesJob, IndexKeysJob } from '../../records/compaction/contract.ts'
+import { type FilterBatchesJob, type IndexKeysJob, unpacksTooFar } from '../../records/compaction/contract.ts'
+import { Codec } from '../../records/compression/codec.ts'
 import { type Host, onHost } from '../fixture.test.ts'
 import type { SegmentedLog } from '../segmented-log.ts'
 import {
@@ -71,6 +72,7 @@ for (const code of ['notFound', 'notPermitted', 'io'] as const) {
         told.lines.map(line => line.split(': ')[0]),
         [`0 /data${firstLog} at 0`],
       )
+      assert.deepEqual(told.obstacles, ['disk'])
       assert.deepEqual(
         logs.map(log => log.compaction.isUncleanable),
         [true, false],
@@ -230,7 +232,29 @@ test('a log on which jobs fail again and again is left alone for an hour, and th
     assert.equal((await counts(logs))[1], 4)
     await host.world.sleep(3_600_000)
     assert.deepEqual([ends, told.lines.length, logs[0].compaction.isUncleanable], [4, 3, true])
+    assert.deepEqual(told.obstacles, ['failedJobs', 'failedJobs'])
     await compactor.close()
+  }))
+
+test('a batch that is larger than the settings allow is no damage', () =>
+  onHost({ config: { ...config, maxMessageBytes: 1000 } }, async host => {
+    const [log] = await twoLogs(host)
+    const obstacleFor = async (maxUncompressedBytes: number) => {
+      const result = await compact(host, log, { maxUncompressedBytes, ioBufferBytes: 4096 })
+      assert.ok(result.type === 'uncleanable', JSON.stringify(result))
+      return [result.obstacle.type, result.reason]
+    }
+    put(log, [['packed', 'x'.repeat(900)]], 1000, { codec: Codec.gzip })
+    await roll(host, log)
+    assert.deepEqual(await obstacleFor(800), ['largeBatch', unpacksTooFar])
+    // As where the limit was lowered since.
+    log.configure({ ...log.config, maxMessageBytes: 10_000 })
+    put(log, [['large', 'x'.repeat(9000)]])
+    await roll(host, log)
+    log.configure({ ...log.config, maxMessageBytes: 1000 })
+    const [type, reason] = await obstacleFor(1000)
+    assert.equal(type, 'largeBatch')
+    assert.match(reason, /^it has 9\d\d\d bytes$/)
   }))
 
 test('a pass without memory for its keys is tried again', () =>

@@ -109,11 +109,13 @@ export const defaultSettings: CompactorSettings = {
 
 export class Told implements CompactionListener {
   readonly lines: string[] = []
+  readonly obstacles: string[] = []
 
   uncleanable(
     { partition }: SegmentedLog,
-    { path, position, reason, retryAfterMs }: Parameters<CompactionListener['uncleanable']>[1],
+    { obstacle, path, position, reason, retryAfterMs }: Parameters<CompactionListener['uncleanable']>[1],
   ) {
+    this.obstacles.push(obstacle.type)
     const after = retryAfterMs === undefined ? '' : `, again after ${retryAfterMs} ms`
     this.lines.push(`${partition} ${path} at ${position}: ${reason}${after}`)
   }

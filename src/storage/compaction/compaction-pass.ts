@@ -8,6 +8,7 @@ import {
   type FilterBatchesResult,
   type IndexKeysResult,
   type OffsetRange,
+  unpacksTooFar,
 } from '../../records/compaction/contract.ts'
 import {
   clearOffsetMap,
@@ -82,6 +83,19 @@ interface FailedAt {
   readonly reason: string
 }
 
+/** What is in the way of compaction, as far as it makes a difference to who is to clear it away. */
+export type Obstacle =
+  /** Bytes fail their checksum, or cannot be what they say. */
+  | { readonly type: 'damage' }
+  /** The file cannot be read. */
+  | { readonly type: 'disk'; readonly error: DiskError }
+  /** A batch is larger than the settings allow. */
+  | { readonly type: 'largeBatch' }
+  /** What is left of a segment is larger than one can be. */
+  | { readonly type: 'largeSegment' }
+  /** The thread that compacts fails on it, for want of memory perhaps. */
+  | { readonly type: 'failedJobs'; readonly count: number }
+
 export type PassResult =
   | { readonly type: 'compacted'; readonly stats: PassStats }
   /** The log is as it was, or some of its segments are compacted: it may be tried again. */
@@ -91,10 +105,10 @@ export type PassResult =
   /** Nothing is wrong with the log: it may go better the next time. */
   | { readonly type: 'delayed'; readonly reason: string }
   /** It would fail again; perhaps not after the time that is named. */
-  | ({ readonly type: 'damaged'; readonly retryAfterMs?: number } & FailedAt)
+  | ({ readonly type: 'uncleanable'; readonly obstacle: Obstacle; readonly retryAfterMs?: number } & FailedAt)
 
 export type FailedPass = Exclude<PassResult, { type: 'compacted' }>
-export type DamagedPass = Extract<PassResult, { type: 'damaged' }>
+export type UncleanablePass = Extract<PassResult, { type: 'uncleanable' }>
 
 /** How a pass ends; where a job has failed, the batch that it was given may have been the reason. */
 export type PassEnd = PassResult | ({ readonly type: 'jobFailed' } & FailedAt)
@@ -278,7 +292,7 @@ export class CompactionPass {
   async #compactTooLarge(segment: Segment, how: FilterOptions): Promise<Interruption | undefined> {
     if (!how.setsNoHorizons) return await this.#compactGroup([segment], { ...how, setsNoHorizons: true })
     const reason = 'what is left of it is larger than a segment can be'
-    return { type: 'damaged', path: segment.filePath, position: 0, reason }
+    return { type: 'uncleanable', obstacle: { type: 'largeSegment' }, path: segment.filePath, position: 0, reason }
   }
 
   async #compactSegments(
@@ -403,13 +417,18 @@ export class CompactionPass {
       if (result === 'enough') return undefined
       if (result.type === 'failed') return this.#jobFailed(segment, position, result)
       this.#chunks.giveBack(result.batches)
-      if (result.type === 'damaged') return this.#damaged(segment, position + result.at, result.reason)
+      if (result.type === 'damaged') {
+        const at = position + result.at
+        return result.reason === unpacksTooFar
+          ? this.#tooLarge(segment, at, result.reason)
+          : this.#damaged(segment, at, result.reason)
+      }
       position += result.consumedBytes
       nextOffset = result.nextOffset
       if (result.consumedBytes === 0) {
         assert(result.neededBytes > length, 'a chunk that is read again is longer')
         if (result.neededBytes > Math.max(this.#state.config.maxMessageBytes, maxUncompressedBytes))
-          return this.#damaged(segment, position, `a batch of ${result.neededBytes} bytes is larger than any may be`)
+          return this.#tooLarge(segment, position, `it has ${result.neededBytes} bytes`)
       }
       wantedBytes = Math.max(ioBufferBytes, result.neededBytes)
       await this.#rest(length)
@@ -427,7 +446,11 @@ export class CompactionPass {
   #damaged(segment: Segment, position: number, reason: string): Interruption {
     // What follows is checked anew before it is served as it lies there.
     if (!segment.isGone) segment.verified.truncate(position)
-    return { type: 'damaged', path: segment.filePath, position, reason }
+    return { type: 'uncleanable', obstacle: { type: 'damage' }, path: segment.filePath, position, reason }
+  }
+
+  #tooLarge(segment: Segment, position: number, reason: string): Interruption {
+    return { type: 'uncleanable', obstacle: { type: 'largeBatch' }, path: segment.filePath, position, reason }
   }
 
   #whyStopped(): string | undefined {

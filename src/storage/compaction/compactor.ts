@@ -5,7 +5,7 @@ import type { Compute } from '../../io/compute.ts'
 import { expectDiskError } from '../../io/disk.ts'
 import { OffsetMapMemory } from '../../records/compaction/offset-map-memory.ts'
 import type { SegmentedLog } from '../segmented-log.ts'
-import type { CompactionTools, DamagedPass, FailedPass, PassStats } from './compaction-pass.ts'
+import type { CompactionTools, FailedPass, PassStats, UncleanablePass } from './compaction-pass.ts'
 import { IoThrottle } from './io-throttle.ts'
 
 /** The settings that hold at this moment. */
@@ -29,7 +29,7 @@ export interface CompactorSettings {
 /** Told of what an operator must hear. */
 export interface CompactionListener {
   /** The log is left alone until it or its settings change, the broker starts anew, or the time that is named has gone. */
-  uncleanable(log: SegmentedLog, damage: Omit<DamagedPass, 'type'>): void
+  uncleanable(log: SegmentedLog, pass: Omit<UncleanablePass, 'type'>): void
   /** There is no room for a new segment beside the old ones; it is tried again. Told once, until a pass has come through. */
   noRoom(log: SegmentedLog, neededBytes: number): void
   /** Something else was in the way; it is tried again. Told once, too. */
@@ -249,7 +249,7 @@ export class Compactor {
     const waiting = isStopped ? { attempts, told } : { attempts: attempts + 1, told: result.type }
     this.#waiting.set(log, { ...waiting, notBeforeMs, dirtyRatio: knownRatio ?? dirtyRatio })
     // Whatever was found in one place is found again there.
-    if (result.type === 'damaged') listener.uncleanable(log, result)
+    if (result.type === 'uncleanable') listener.uncleanable(log, result)
     if (result.type === told) return
     if (result.type === 'noRoom') listener.noRoom(log, result.neededBytes)
     if (result.type === 'delayed') listener.delayed(log, result.reason)

@@ -12,10 +12,10 @@ import { storedMaxTimestamp } from '../stored-batch.ts'
 import {
   CompactionPass,
   type CompactionTools,
-  type DamagedPass,
   type FailedPass,
   type PassEnd,
   type PassResult,
+  type UncleanablePass,
 } from './compaction-pass.ts'
 
 /** A log on which jobs fail so often, one pass after the other, is probably the reason for it. */
@@ -134,17 +134,19 @@ export class LogCompaction implements RunningCompaction {
     if (end.type === 'compacted') this.#failedJobs = 0
     if (end.type === 'jobFailed') {
       const { path, position, reason } = end
-      if (++this.#failedJobs < maxFailedJobs) return { type: 'delayed', reason }
-      return this.#damaged({ path, position, reason, retryAfterMs: retryAfterFailedJobsMs })
+      const count = ++this.#failedJobs
+      if (count < maxFailedJobs) return { type: 'delayed', reason }
+      const obstacle = { type: 'failedJobs', count } as const
+      return this.#uncleanable({ obstacle, path, position, reason, retryAfterMs: retryAfterFailedJobsMs })
     }
-    return end.type === 'damaged' ? this.#damaged(end) : end
+    return end.type === 'uncleanable' ? this.#uncleanable(end) : end
   }
 
-  #damaged(damage: Omit<DamagedPass, 'type'>): FailedPass {
+  #uncleanable(pass: Omit<UncleanablePass, 'type'>): FailedPass {
     const { monotonicMs } = this.#state.context.clock.now()
     this.#uncleanableAt = this.#state.segments.removals
-    this.#uncleanableUntilMs = monotonicMs + (damage.retryAfterMs ?? Number.POSITIVE_INFINITY)
-    return { ...damage, type: 'damaged' }
+    this.#uncleanableUntilMs = monotonicMs + (pass.retryAfterMs ?? Number.POSITIVE_INFINITY)
+    return { ...pass, type: 'uncleanable' }
   }
 
   #plan(tools: CompactionTools): CompactionPass | PassResult {
@@ -172,7 +174,10 @@ export class LogCompaction implements RunningCompaction {
     const state = this.#state
     if (!state.isUsable) return stopped(error.message)
     if (error.code === 'tooManyOpenFiles') return { type: 'delayed', reason: error.message }
-    if (isReadOfSegment(error)) return this.#damaged({ path: error.path, position: 0, reason: error.message })
+    if (isReadOfSegment(error)) {
+      const { path, message: reason } = error
+      return this.#uncleanable({ obstacle: { type: 'disk', error }, path, position: 0, reason })
+    }
     state.failed(error)
     return stopped(error.message)
   }
