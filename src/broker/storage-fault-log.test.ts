@@ -65,3 +65,16 @@ test('a log that is not compacted any more is told with what is in the way, and 
   assert.match(gone, /failed 3 times.*byte 7 of .*: no memory\. Give the process more memory .*again in 60 minutes/)
   for (const { message } of world.log.lines) assert.doesNotMatch(message, /\n/)
 })
+
+test('a pass of compaction is one line, with what it read, kept and removed', () => {
+  const world = new World({ seed: 1 })
+  const { clock, log } = world.addNode('broker').start()
+  const faults = new StorageFaultLog(clock, log, { directoryWritable: () => {}, directoryFailed: () => {} })
+  const bytes = { indexedBytes: 700, filteredBytes: 1000, writtenBytes: 400 }
+  const records = { readRecords: 20, keptRecords: 4, keylessRecords: 0 }
+  const stats = { endOffset: 24, ...bytes, ...records, mapUtilization: 0.1, durationMs: 1260 }
+  faults.compacted({ topic: 't', partition: 0 } as SegmentedLog, stats)
+  const [{ level, message }] = world.log.lines
+  assert.equal(level, 'info')
+  assert.equal(message, 't-0 is compacted up to offset 24: 400 of 1000 bytes kept, 16 of 20 records removed, in 1.3 s')
+})

@@ -2,7 +2,7 @@ import { unreachable } from '../base/assert.ts'
 import type { Clock } from '../io/clock.ts'
 import type { DiskError } from '../io/disk.ts'
 import type { LogSink } from '../io/log-sink.ts'
-import type { UncleanablePass } from '../storage/compaction/compaction-pass.ts'
+import type { PassStats, UncleanablePass } from '../storage/compaction/compaction-pass.ts'
 import type { CompactionListener } from '../storage/compaction/compactor.ts'
 import type { SegmentedLog } from '../storage/segmented-log.ts'
 import type { Damage, StorageFaults } from '../storage/storage-faults.ts'
@@ -54,6 +54,29 @@ export class StorageFaultLog implements StorageFaults, CompactionListener {
     if (!this.#readFailures.isNew(error.message)) return
     const remedy = error.code === 'notPermitted' ? remedyFor(error) : 'Check the disk'
     this.#log.write('error', `${error.path} cannot be read: ${error.message}. ${remedy}.`, { path, code: error.code })
+  }
+
+  compacted({ topic, partition }: SegmentedLog, { endOffset, ...stats }: PassStats): void {
+    const { indexedBytes, filteredBytes, writtenBytes, readRecords, keptRecords, durationMs } = stats
+    const seconds = (durationMs / 1000).toFixed(1)
+    const removedRecords = readRecords - keptRecords
+    this.#log.write(
+      'info',
+      `${topic}-${partition} is compacted up to offset ${endOffset}: ${writtenBytes} of ${filteredBytes} bytes kept, ${removedRecords} of ${readRecords} records removed, in ${seconds} s`,
+      {
+        ...{
+          topic,
+          partition,
+          endOffset,
+          indexedBytes,
+          filteredBytes,
+          writtenBytes,
+          readRecords,
+          keptRecords,
+          durationMs,
+        },
+      },
+    )
   }
 
   uncleanable({ topic, partition }: SegmentedLog, pass: Parameters<CompactionListener['uncleanable']>[1]): void {

@@ -111,6 +111,9 @@ test('the metrics of compaction say what passes did, what is dirty and what cann
     assert.ok(sinceMs >= 0 && sinceMs < patienceMs, `${sinceMs} ms`)
     await until(running, metrics => metrics.get(`${manager}max_dirty_percent`) === 0)
 
+    const passes = lines.filter(text => / is compacted up to offset /.test(text))
+    assert.equal(passes.length, after.get('millrace_compaction_runs_total'), passes.join('\n'))
+
     const broken = await createTopic(client, 'broken', { configs: { ...configs, 'min.cleanable.dirty.ratio': '1' } })
     await write(client, broken, [range(0, 10), range(0, 10), ['last']])
     const sizes = damage(join(directory, 'broken-0'))

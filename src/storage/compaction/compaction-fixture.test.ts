@@ -6,7 +6,7 @@ import { OffsetMapMemory } from '../../records/compaction/offset-map-memory.ts'
 import { RecordReader } from '../../records/record.ts'
 import { type Host, readAll, tryAppend, written } from '../fixture.test.ts'
 import type { SegmentedLog } from '../segmented-log.ts'
-import type { CompactionTools, PassResult } from './compaction-pass.ts'
+import type { CompactionTools, PassResult, PassStats } from './compaction-pass.ts'
 import { type CompactionListener, Compactor, type CompactorSettings } from './compactor.ts'
 import { IoThrottle } from './io-throttle.ts'
 
@@ -110,6 +110,11 @@ export const defaultSettings: CompactorSettings = {
 export class Told implements CompactionListener {
   readonly lines: string[] = []
   readonly obstacles: string[] = []
+  readonly passes: PassStats[] = []
+
+  compacted(_log: SegmentedLog, stats: PassStats): void {
+    this.passes.push(stats)
+  }
 
   uncleanable(
     { partition }: SegmentedLog,

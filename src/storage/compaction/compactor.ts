@@ -28,6 +28,8 @@ export interface CompactorSettings {
 
 /** Told of what an operator must hear. */
 export interface CompactionListener {
+  /** A pass has come through. */
+  compacted(log: SegmentedLog, stats: PassStats): void
   /** The log is left alone until it or its settings change, the broker starts anew, or the time that is named has gone. */
   uncleanable(log: SegmentedLog, pass: Omit<UncleanablePass, 'type'>): void
   /** There is no room for a new segment beside the old ones; it is tried again. Told once, until a pass has come through. */
@@ -237,6 +239,7 @@ export class Compactor {
       this.#waiting.delete(log)
       this.#note(result.stats)
       this.#maxOverdueMs = overdueMs
+      this.#options.listener.compacted(log, result.stats)
     } else this.#failed(log, result, dirtyRatio)
   }
 
