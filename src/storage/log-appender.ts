@@ -125,7 +125,7 @@ export class LogAppender {
     const state = this.#state
     if (state.isAbandoned) return
     const { segment, mark, fromOffset } = first
-    for (const dropped of state.segments.removeAfter(segment)) this.#drop(dropped)
+    for (const dropped of state.segments.takeBackAfter(segment)) this.#drop(dropped)
     segment.isSealed = false
     segment.restore(mark)
     state.producers.rollBack(fromOffset)
@@ -150,7 +150,7 @@ export class LogAppender {
     const { segments, context } = this.#state
     const before = segments.all[segments.indexOf(segment) - 1]
     assert(before !== undefined, 'a segment that begins behind the end of the log follows another')
-    for (const dropped of segments.removeAfter(before)) this.#drop(dropped)
+    for (const dropped of segments.takeBackAfter(before)) this.#drop(dropped)
     // It is opened for appends again; one that is not synced has stayed open for them.
     if (!before.hasUnsyncedWrites) context.openFiles.close(before)
     context.indexCache.forget(before)

@@ -26,6 +26,8 @@ export class LogFlusher {
   readonly #waiters: Waiter[] = []
   /** Until this offset somebody wants the log synced. */
   #wantedOffset = 0
+  /** How often the log was cut: a sync that began before may have been of what is not there any more. */
+  #cuts = 0
   #isRunning = false
   #running: Promise<void> = Promise.resolve()
   #finishing: Promise<void> | undefined
@@ -88,6 +90,7 @@ export class LogFlusher {
   /** What was cut is no longer synced, and whoever waits for it waits for what is left: it is written no more. */
   cut(endOffset: number): void {
     const state = this.#state
+    this.#cuts++
     state.flushedOffset = Math.min(state.flushedOffset, endOffset)
     state.recoveryPoint = Math.min(state.recoveryPoint, endOffset)
     this.#wantedOffset = Math.min(this.#wantedOffset, endOffset)
@@ -121,10 +124,10 @@ export class LogFlusher {
       do {
         if (!state.hasFiles) break
         const target = state.written
-        const { removals } = state.segments
+        const cuts = this.#cuts
         await this.#syncUpTo(target)
         // Once a sync has failed in the directory, nothing of it is claimed any more, not even what another has made sure of.
-        if (removals === state.segments.removals && !state.directory.isOffline) this.#synced(target)
+        if (cuts === this.#cuts && !state.directory.isOffline) this.#synced(target)
       } while (this.#hasWork)
       if (!state.hasFiles) this.#giveUp(new DiskError('notFound', 'sync', state.home.path))
     } catch (error) {

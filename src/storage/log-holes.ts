@@ -55,15 +55,14 @@ export async function findHoles(state: LogState): Promise<number> {
   const { segments } = state
   let count = 0
   for (const segment of [...segments.all]) {
-    const next = state.isUsable && !segment.isGone ? segments.after(segment) : undefined
+    const next = state.isUsable ? segments.after(segment) : undefined
     if (next === undefined || next.baseOffset <= state.logStartOffset) continue
-    const { removals } = segments
     count++
     try {
       await lookBehind(state, segment, next)
     } catch (error) {
       // Retention or compaction has taken the file.
-      if (!(error instanceof DiskError) || removals === segments.removals) throw error
+      if (!(error instanceof DiskError) || !segment.isGone) throw error
     }
   }
   return count
@@ -76,7 +75,7 @@ async function lookBehind(state: LogState, segment: Segment, next: Segment): Pro
   if (end === undefined || end >= to) return
   const { sizeBytes } = segment
   const isEndGone = await isEndLost(context.disk, segment, { offset: end, sizeBytes, to })
-  if (segment.isGone || segments.after(segment) !== next || !state.isUsable) return
+  if (segments.after(segment) !== next || !state.isUsable) return
   const hole = { offset: Math.max(end, state.logStartOffset), to }
   if (hole.offset >= to) return
   if (isEndGone) {

@@ -25,8 +25,8 @@ interface Reading {
   readonly maxBytes: number
   readonly limitOffset: number
   readonly aborted: LoadedAborted | undefined
-  /** What the list of segments said when they were looked at: what is found is good for others only if it says so still. */
-  readonly removals: number
+  /** That of the segments when they were looked at: what is found is good for others only if it holds still. */
+  readonly layout: number
 }
 
 /** Where a read ends at the latest. */
@@ -84,8 +84,8 @@ export class LogReader {
     if (limit === undefined || position >= limit || !segment.verified.covers(position, position + 1)) return undefined
     if (request.isolation === 'lastStableOffset' && !areAbortedInMemory(this.#segments, segment)) return undefined
     if (!this.#isWarm(segment) && this.tail?.find(request.offset) === undefined) return undefined
-    const { removals } = this.#segments
-    const reading = { request, maxBytes: request.maxBytes, limitOffset, aborted: undefined, removals }
+    const { layout } = this.#segments
+    const reading = { request, maxBytes: request.maxBytes, limitOffset, aborted: undefined, layout }
     return this.#answer(reading, start, { position: limit, isExact: true })
   }
 
@@ -145,8 +145,8 @@ export class LogReader {
   }
 
   /** While the disk was asked, the segment may have been cut, or compacted: who went on from there would find no batch, or no file. */
-  #hint({ removals }: Reading, position: LogPosition): void {
-    if (removals === this.#segments.removals) this.#hints.add(position)
+  #hint({ layout }: Reading, position: LogPosition): void {
+    if (layout === this.#segments.layout) this.#hints.add(position)
   }
 
   /** How much of what is there may leave: at most `maxBytes`, but the first batch whole if the caller wants one. */
@@ -188,18 +188,19 @@ export class LogReader {
   async #readLater(request: ReadRequest, limitOffset: number): Promise<ReadResult> {
     try {
       for (let attempt = 0; attempt < maxRetries; attempt++) {
-        const removals = this.#segments.removals
+        const { layout } = this.#segments
         const found = await this.#readFromDisk(request, limitOffset).catch(error => {
           // The file was not found because compaction has put another in its place.
-          if (!(error instanceof DiskError) || removals === this.#segments.removals) throw error
+          if (!(error instanceof DiskError) || layout === this.#segments.layout) throw error
           if (request.offset < this.#segments.first.baseOffset) throw error
           return 'again' as const
         })
-        if (found === 'again') continue
-        const result = found.type === 'read' ? await this.#throughPool(found) : found
-        if (removals === this.#segments.removals) return result
-        // Something was cut or removed meanwhile: what was found may be gone, and another segment may hold the offset.
-        if (result.type === 'read') releaseParts(result.parts)
+        if (found !== 'again') {
+          const result = found.type === 'read' ? await this.#throughPool(found) : found
+          if (layout === this.#segments.layout) return result
+          // What was found may be gone, and another segment may hold the offset.
+          if (result.type === 'read') releaseParts(result.parts)
+        }
         if (request.offset < this.#segments.first.baseOffset) return refused(ErrorCode.offsetOutOfRange)
         if (request.offset >= Math.min(limitOffset, this.#segments.active.nextOffset)) return nothing(request)
       }
@@ -228,12 +229,12 @@ export class LogReader {
   }
 
   async #readFromDisk(request: ReadRequest, limitOffset: number): Promise<ReadResult | 'again'> {
-    const { removals } = this.#segments
+    const { layout } = this.#segments
     let segment = this.#segments.floor(request.offset)
     for (;;) {
       await loadIndexes(this.#context, this.#segments, segment)
       const aborted = await this.#loadAborted(request, segment)
-      const reading = { request, maxBytes: request.maxBytes, limitOffset, aborted, removals }
+      const reading = { request, maxBytes: request.maxBytes, limitOffset, aborted, layout }
       const result = await this.#readFromSegment(reading, segment)
       if (result !== 'beyond') return result
       // The last batches of a segment are missing: compaction has removed them, or they are lost.

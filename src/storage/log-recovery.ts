@@ -99,7 +99,7 @@ async function recoverSegment(
     segment.isFinished = !segment.isSealed
     return { isLast: false, endOffset }
   }
-  await removeSegments(context, segments.removeAfter(segment))
+  await removeSegments(context, segments.cutWithin(segment))
   before.resetProducers()
   epochs.truncateFromEnd(segment.baseOffset)
   endOffset = before.endOffset

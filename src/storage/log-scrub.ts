@@ -32,7 +32,6 @@ export async function scrub(state: LogState, cursor: ScrubCursor | undefined, ma
   const isSame = segment === cursor?.segment && segment.cuts === cursor.cuts
   const from = isSame ? cursor.position : 0
   const end = segment.writtenBytes
-  const { removals } = segments
   const next = segments.after(segment)
   const inNext = next && { segment: next, cuts: next.cuts, position: 0, offset: next.baseOffset }
   if (from >= end) return { next: inNext, bytes: 0 }
@@ -50,7 +49,8 @@ export async function scrub(state: LogState, cursor: ScrubCursor | undefined, ma
       bytes += size
       return bytes >= maxBytes ? 'stop' : undefined
     })
-    if (removals !== segments.removals) return { next: { segment, cuts, position: from, offset: before }, bytes }
+    if (segment.isGone || segment.cuts !== cuts)
+      return { next: { segment, cuts, position: from, offset: before }, bytes }
     if (scan.problem === undefined) {
       const isDone = scan.position >= end
       return {

@@ -232,7 +232,7 @@ export class LogTrimmer {
     const end = await this.#endOf(segment, read, endOffset)
     assert(this.#appender.isIdle, 'no append is in flight when a log is cut')
 
-    const removed = state.segments.removeAfter(segment)
+    const removed = state.segments.cutWithin(segment)
     this.#unseal(segment)
     segment.adopt(read)
     state.producers.reset(states.entries)

@@ -136,14 +136,14 @@ export function rebuildIndexes(
 /** Earlier segments may be replaced while they are read, or this one cut: then it begins anew, with what is there now. */
 async function rebuild(context: StorageContext, segments: SegmentList, segment: Segment): Promise<SegmentIndexes> {
   for (let attempt = 1; ; attempt++) {
-    const { removals } = segments
+    const { layout } = segments
     try {
       const made = await rebuildOnce(context, segments, segment)
       if (made !== undefined) return made
       if (attempt === maxRebuilds)
         throw new DiskError('io', 'read', segment.filePath, new Error('it is cut all the time'))
     } catch (error) {
-      const isMoved = removals !== segments.removals && !segment.isGone
+      const isMoved = layout !== segments.layout && !segment.isGone
       if (!(error instanceof DiskError) || !isMoved || attempt === maxRebuilds) throw error
     }
   }

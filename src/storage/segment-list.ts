@@ -11,8 +11,7 @@ export interface LogPosition {
 /** The segments of one log in the order of their offsets; never empty. The last one is the active one. */
 export class SegmentList {
   readonly #segments: Segment[]
-  /** Grows whenever something was cut or removed: whoever waited for the disk looks whether its segment still counts. */
-  #removals = 0
+  #layout = 0
 
   constructor(segments: Segment[]) {
     assert(segments.length > 0, 'a log has a segment')
@@ -23,8 +22,13 @@ export class SegmentList {
     return this.#segments
   }
 
-  get removals(): number {
-    return this.#removals
+  /**
+   * Another number whenever something that could be read lies elsewhere, or nowhere any more: the log was cut, or compaction or
+   * retention has taken segments. Who waited for the disk, and finds it the same, may go by what it saw before. That an append
+   * which failed is taken back, and that segments are added, changes nothing of that.
+   */
+  get layout(): number {
+    return this.#layout
   }
 
   get active(): Segment {
@@ -66,12 +70,23 @@ export class SegmentList {
     return this.#segments[Math.max(0, low - 1)]
   }
 
+  /** Undefined for the active one, and for one that is gone. */
   after(segment: Segment): Segment | undefined {
-    return this.#segments[this.indexOf(segment) + 1]
+    return segment.isGone ? undefined : this.#segments[this.indexOf(segment) + 1]
   }
 
-  /** Takes out the segments above this one; it is the active one again. */
-  removeAfter(segment: Segment): Segment[] {
+  /** The log is cut within this segment, which is the active one again. Answers those above it. */
+  cutWithin(segment: Segment): Segment[] {
+    this.#layout++
+    return this.#takeOutAfter(segment)
+  }
+
+  /** Takes out the segments above this one, which were begun for batches that could not be written; it is the active one again. */
+  takeBackAfter(segment: Segment): Segment[] {
+    return this.#takeOutAfter(segment)
+  }
+
+  #takeOutAfter(segment: Segment): Segment[] {
     const index = this.indexOf(segment)
     assert(index >= 0, 'the segment that stays is one of the log')
     return this.#takeOut(index + 1, this.#segments.length)
@@ -87,6 +102,7 @@ export class SegmentList {
       'segments that are replaced follow one another',
     )
     assert(segment.baseOffset === segments[0].baseOffset, 'a segment begins where those did that it replaces')
+    this.#layout++
     this.#takeOut(index, segments.length, segment)
   }
 
@@ -94,22 +110,24 @@ export class SegmentList {
   removeEmptied(segment: Segment): void {
     const index = this.indexOf(segment)
     assert(index > 0 && segment !== this.active, 'an emptied segment stands between others')
+    this.#layout++
     this.#takeOut(index, 1)
   }
 
   /** Takes out the oldest segments, but not the active one. */
   removeFirst(count: number): Segment[] {
     assert(count < this.#segments.length, 'a log keeps its active segment')
+    this.#layout++
     return this.#takeOut(0, count)
   }
 
   /** Takes out all and goes on with this one. */
   replaceAll(segment: Segment): Segment[] {
+    this.#layout++
     return this.#takeOut(0, this.#segments.length, segment)
   }
 
   #takeOut(index: number, count: number, ...replacements: Segment[]): Segment[] {
-    this.#removals++
     const taken = this.#segments.splice(index, count, ...replacements)
     for (const segment of taken) segment.isGone = true
     return taken

@@ -315,13 +315,13 @@ export class SegmentedLog implements PartitionLog<FileRange> {
   async #search(search: () => Promise<SearchResult>): Promise<SearchResult> {
     const { segments, directory } = this.#state
     for (let attempt = 1; this.#state.isUsable; attempt++) {
-      const { removals } = segments
+      const { layout } = segments
       try {
         return await search()
       } catch (error) {
         expectDiskError(error)
         // A file was not found because compaction or retention has put an end to it: what holds now is searched.
-        if (removals !== segments.removals && attempt < maxSearches) continue
+        if (layout !== segments.layout && attempt < maxSearches) continue
         directory.readFailed(error)
         return refused(ErrorCode.kafkaStorageError)
       }

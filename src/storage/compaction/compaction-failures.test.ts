@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Compute } from '../../io/compute.ts'
 import { type FilterBatchesJob, type IndexKeysJob, unpacksTooFar } from '../../records/compaction/contract.ts'
 import { Codec } from '../../records/compression/codec.ts'
-import { type Host, onHost } from '../fixture.test.ts'
+import { append, type Host, onHost, written } from '../fixture.test.ts'
 import type { SegmentedLog } from '../segmented-log.ts'
 import {
   compact,
@@ -82,6 +82,23 @@ for (const code of ['notFound', 'notPermitted', 'io'] as const) {
       await compactor.close()
     }))
 }
+
+test('a log that cannot be compacted is not tried again because an append to it fails', () =>
+  onHost({ config }, async host => {
+    const [log] = await twoLogs(host)
+    host.node.disk.faults.failNext('open', 'io', { pathEnd: firstLog, times: 1000 })
+    const { compactor } = compactorOf(host)
+    compactor.start()
+    await host.world.sleep(5000)
+    assert.equal(log.compaction.isUncleanable, true)
+    host.node.disk.faults.failNext('append', 'noSpace', { pathEnd: '.log' })
+    const { nextOffset } = log
+    append(log)
+    await written(host, log)
+    assert.equal(log.nextOffset, nextOffset)
+    assert.equal(log.compaction.isUncleanable, true)
+    await compactor.close()
+  }))
 
 test('an index that cannot be read when logs are looked at is told, and made anew: its log is compacted', () =>
   onHost({ config: { ...config, minCompactionLagMs: 1 } }, async host => {

@@ -29,8 +29,8 @@ export class LogCompaction implements RunningCompaction {
   readonly #reader: LogReader
   readonly #flusher: LogFlusher
   readonly #roll: () => void
-  /** The log cannot be compacted as it is: how often its segments had changed by then. */
-  #uncleanableAt: number | undefined
+  /** The log cannot be compacted as it is: the layout of its segments. */
+  #uncleanableLayout: number | undefined
   /** Until when, monotonic. */
   #uncleanableUntilMs = 0
   /** Passes of late, one after the other, in which a job has failed. */
@@ -56,13 +56,13 @@ export class LogCompaction implements RunningCompaction {
    */
   get isUncleanable(): boolean {
     const { segments, context } = this.#state
-    if (this.#uncleanableAt !== segments.removals) return false
+    if (this.#uncleanableLayout !== segments.layout) return false
     return context.clock.now().monotonicMs < this.#uncleanableUntilMs
   }
 
   /** The settings of the log have changed: who changed them may have mended what was in the way. */
   reconfigured(): void {
-    this.#uncleanableAt = undefined
+    this.#uncleanableLayout = undefined
     this.#failedJobs = 0
   }
 
@@ -112,7 +112,7 @@ export class LogCompaction implements RunningCompaction {
 
   async #run(tools: CompactionTools): Promise<PassResult> {
     const { segments } = this.#state
-    const { removals } = segments
+    const { layout } = segments
     try {
       await this.#flusher.finishSealed()
       await this.#loadFacts()
@@ -125,7 +125,7 @@ export class LogCompaction implements RunningCompaction {
       return this.#noteEnd(await pass.run())
     } catch (error) {
       expectDiskError(error)
-      if (error.code === 'notFound' && removals !== segments.removals) return stopped('segments were removed')
+      if (error.code === 'notFound' && layout !== segments.layout) return stopped('segments were removed')
       return this.failed(error)
     }
   }
@@ -144,7 +144,7 @@ export class LogCompaction implements RunningCompaction {
 
   #uncleanable(pass: Omit<UncleanablePass, 'type'>): FailedPass {
     const { monotonicMs } = this.#state.context.clock.now()
-    this.#uncleanableAt = this.#state.segments.removals
+    this.#uncleanableLayout = this.#state.segments.layout
     this.#uncleanableUntilMs = monotonicMs + (pass.retryAfterMs ?? Number.POSITIVE_INFINITY)
     return { ...pass, type: 'uncleanable' }
   }
