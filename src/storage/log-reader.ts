@@ -27,6 +27,8 @@ interface Reading {
   readonly aborted: LoadedAborted | undefined
   /** That of the segments when they were looked at: what is found is good for others only if it holds still. */
   readonly layout: number
+  /** How often the segment had been cut. */
+  readonly cuts: number
 }
 
 /** Where a read ends at the latest. */
@@ -85,7 +87,8 @@ export class LogReader {
     if (request.isolation === 'lastStableOffset' && !areAbortedInMemory(this.#segments, segment)) return undefined
     if (!this.#isWarm(segment) && this.tail?.find(request.offset) === undefined) return undefined
     const { layout } = this.#segments
-    const reading = { request, maxBytes: request.maxBytes, limitOffset, aborted: undefined, layout }
+    const { cuts } = segment
+    const reading = { request, maxBytes: request.maxBytes, limitOffset, aborted: undefined, layout, cuts }
     return this.#answer(reading, start, { position: limit, isExact: true })
   }
 
@@ -232,9 +235,10 @@ export class LogReader {
     const { layout } = this.#segments
     let segment = this.#segments.floor(request.offset)
     for (;;) {
+      const { cuts } = segment
       await loadIndexes(this.#context, this.#segments, segment)
       const aborted = await this.#loadAborted(request, segment)
-      const reading = { request, maxBytes: request.maxBytes, limitOffset, aborted, layout }
+      const reading = { request, maxBytes: request.maxBytes, limitOffset, aborted, layout, cuts }
       const result = await this.#readFromSegment(reading, segment)
       if (result !== 'beyond') return result
       // The last batches of a segment are missing: compaction has removed them, or they are lost.
@@ -242,7 +246,7 @@ export class LogReader {
       // The log was cut where offsets are left out, and nothing has been appended since.
       if (next === undefined && request.offset < segment.baseOffset) return { ...nothing(request), isGapToEnd: true }
       if (next === undefined || (await this.#isEndLost(segment, request.offset, next))) {
-        return this.#damaged(segment, segment.sizeBytes, request.offset, 'the file ends before this offset')
+        return this.#damaged(reading, segment, segment.sizeBytes, 'the file ends before this offset')
       }
       segment = next
     }
@@ -269,7 +273,7 @@ export class LogReader {
       const known = segment.verified.endOfCover(from)
       const unread = { isFound: true, position: from, expectedOffset: from === 0 ? segment.baseOffset : undefined }
       const start = known > from ? await locate(file, from, offset, known) : unread
-      if (!start.isFound) return this.#damaged(segment, start.position, offset, 'there is no batch here')
+      if (!start.isFound) return this.#damaged(reading, segment, start.position, 'there is no batch here')
       if (start.position >= known) return await this.#readCold(reading, segment, file, start)
       const limit = await this.#findLimit(segment, file, from, reading.limitOffset)
       if (start.position >= limit.position) return nothing(reading.request)
@@ -304,7 +308,7 @@ export class LogReader {
     })
     this.#context.traffic.add(segment, read.checkedBytes)
     if (read.type === 'beyond') return 'beyond'
-    if (read.type === 'damaged') return this.#damaged(segment, read.position, request.offset, read.reason)
+    if (read.type === 'damaged') return this.#damaged(reading, segment, read.position, read.reason)
     if (read.bytes.length === 0) return nothing(request)
     const end = read.position + read.bytes.length
     this.#hint(reading, { offset: read.nextOffset, segment, position: end })
@@ -332,8 +336,10 @@ export class LogReader {
     return abortedTransactions(this.#segments, request.offset, end, limitOffset, aborted)
   }
 
-  #damaged(segment: Segment, position: number, offset: number, reason: string): ReadRefusal | 'again' {
-    if (segment.isGone) return 'again'
+  /** A file that was cut, or has another segment in its place, meanwhile is no worse for it. */
+  #damaged({ request, cuts }: Reading, segment: Segment, position: number, reason: string): ReadRefusal | 'again' {
+    if (segment.isGone || cuts !== segment.cuts) return 'again'
+    const { offset } = request
     this.#state.damageFound({ path: segment.filePath, position, length: undefined, offset, reason })
     return refused(ErrorCode.corruptMessage)
   }

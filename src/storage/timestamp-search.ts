@@ -1,5 +1,6 @@
 import { ErrorCode } from '../base/error-code.ts'
 import type { ReadRefusal, TimestampAndOffset } from '../core/log/partition-log.ts'
+import { DiskError } from '../io/disk.ts'
 import { readBatchSize } from '../records/batch.ts'
 import { readLegacyRecords } from '../records/legacy.ts'
 import type { Record } from '../records/record.ts'
@@ -150,9 +151,13 @@ async function findIn(
   return result ?? (problem ? { type: 'refused', errorCode: ErrorCode.corruptMessage } : undefined)
 }
 
-/** Shows the batches of a segment from an index entry at or before the offset on. Answers whether damage ended it. */
+/**
+ * Shows the batches of a segment from an index entry at or before the offset on. Answers whether damage ended it. Rejects with
+ * `DiskError`, also where it was the segment that was cut, or replaced, meanwhile.
+ */
 async function scan(state: LogState, segment: Segment, offset: number, visit: BatchVisitor): Promise<boolean> {
   const { context, logEnd } = state
+  const { cuts } = segment
   // Batches of later segments are being written, if there are any.
   const end = segment === logEnd.segment ? logEnd.position : segment.writtenBytes
   if (end === 0) return false
@@ -167,6 +172,7 @@ async function scan(state: LogState, segment: Segment, offset: number, visit: Ba
       return visit(bytes, at, where, size)
     })
     if (scanned.problem === undefined) return false
+    if (segment.isGone || cuts !== segment.cuts) throw new DiskError('notFound', 'read', segment.filePath)
     const { problem: reason } = scanned
     state.damageFound({
       path: segment.filePath,

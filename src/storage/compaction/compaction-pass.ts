@@ -443,7 +443,10 @@ export class CompactionPass {
     return { type: 'jobFailed', path: segment.filePath, position, reason }
   }
 
+  /** Who cuts the log, or deletes it, makes its files shorter, too. */
   #damaged(segment: Segment, position: number, reason: string): Interruption {
+    const stopped = this.#whyStopped()
+    if (stopped !== undefined) return { type: 'stopped', reason: stopped }
     // What follows is checked anew before it is served as it lies there.
     if (!segment.isGone) segment.verified.truncate(position)
     return { type: 'uncleanable', obstacle: { type: 'damage' }, path: segment.filePath, position, reason }

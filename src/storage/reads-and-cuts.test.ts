@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { batchOf, type Host, onHost, written } from './fixture.test.ts'
+import type { SegmentedLog } from './segmented-log.ts'
+
+/** Milliseconds after which what goes on beside a cut begins: with some of these it is under way when the file gets shorter. */
+const waits = Array.from({ length: 100 }, (_, index) => index / 10)
+
+/** A follower's log of one segment that nobody has read since it was opened. */
+async function unread(host: Host): Promise<SegmentedLog> {
+  const log = await host.openLog()
+  for (let offset = 0; offset < 10; offset++) {
+    const batch = batchOf({ baseOffset: offset, partitionLeaderEpoch: 1, valueBytes: 1000, timestamp: 1000 + offset })
+    assert.equal(log.appendAsFollower(batch), undefined)
+  }
+  await written(host, log)
+  return await host.reopen()
+}
+
+test('a read that a cut overtakes finds no damage', async () => {
+  for (const waitMs of waits) {
+    await onHost({ seed: waitMs }, async host => {
+      const log = await unread(host)
+      const cut = log.truncate({ endOffset: 5 })
+      await host.world.sleep(waitMs)
+      const reads = [4, 6, 9].map(offset =>
+        log.read({ offset, maxBytes: 1000, minOneBatch: true, isolation: 'logEndOffset' }),
+      )
+      const answers = await Promise.all(reads)
+      await cut
+      assert.deepEqual(host.faults.damage, [], `after ${waitMs} ms`)
+      assert.equal(answers[0].type, 'read')
+    })
+  }
+})
+
+test('a search that a cut overtakes finds no damage', async () => {
+  for (const waitMs of waits) {
+    await onHost({ seed: waitMs }, async host => {
+      const log = await unread(host)
+      const cut = log.truncate({ endOffset: 5 })
+      await host.world.sleep(waitMs)
+      const searches = [log.findByTimestamp(1004n), log.findByTimestamp(1009n), log.findMaxTimestamp()]
+      const [kept] = await Promise.all(searches)
+      await cut
+      assert.deepEqual(host.faults.damage, [], `after ${waitMs} ms`)
+      assert.deepEqual(kept, { offset: 4, timestamp: 1004n, leaderEpoch: 1 })
+      assert.deepEqual(await log.findMaxTimestamp(), kept)
+    })
+  }
+})
