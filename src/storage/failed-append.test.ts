@@ -86,3 +86,23 @@ test('an append that fails while the indexes are made anew takes nothing from th
     })
   }
 })
+
+test('an append that fails while the indexes are made anew leaves the largest timestamp as it was', async () => {
+  for (const waitMs of waits) {
+    await onHost({ seed: waitMs, config: { indexIntervalBytes: 100 } }, async host => {
+      const first = await host.openLog()
+      for (const timestamp of [9000, 1000]) append(first, { timestamp })
+      await written(host, first)
+      await host.close()
+      await host.open()
+      host.node.disk.faults.failNext('read', 'io', { pathEnd: '.index' })
+      const log = host.log()
+      append(log, { timestamp: 2000 })
+      await written(host, log)
+      const early = log.findByTimestamp(1n)
+      await fail(host, log, { waitMs })
+      await early
+      assert.deepEqual(await log.findMaxTimestamp(), { leaderEpoch: 0, offset: 0, timestamp: 9000n }, `${waitMs} ms`)
+    })
+  }
+})

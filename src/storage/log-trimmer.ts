@@ -79,7 +79,7 @@ export class LogTrimmer {
     const { segments, context, config } = this.#state
     if (!config.isDeleted || config.retentionMs < 0) return
     for (const segment of [...segments.all]) {
-      if (segment.largestTimestampMs !== undefined) continue
+      if (segment.isMaxTimestampKnown && segment.largestTimestampMs !== undefined) continue
       if (!segment.isSealed && segment.sizeBytes === 0) continue
       const { times } = await loadIndexes(context, segments, segment)
       const status = times.length > 0 ? undefined : context.disk.status(segment.filePath)

@@ -123,3 +123,38 @@ test('indexes that speak of batches which are being written stay in memory, howe
     })
   }
 })
+
+test('indexes that are made anew tell of the largest timestamp, also where it came before those that are appended', async () => {
+  const largest = { leaderEpoch: 0, offset: 3, timestamp: 9000n }
+  for (const isRead of [true, false]) {
+    for (const isFailed of [true, false]) {
+      await onHost({ config }, async host => {
+        const first = await host.openLog()
+        for (let count = 0; count < 6; count++) append(first, { timestamp: count === 3 ? 9000 : 1000 })
+        await written(host, first)
+        await host.close()
+        await host.open()
+        host.node.disk.faults.failNext('read', 'io', { pathEnd: '.index' })
+        const log = host.log()
+        append(log, { timestamp: 2000 })
+        await written(host, log)
+        if (isRead) await log.findByTimestamp(1n)
+        if (isFailed) {
+          host.node.disk.faults.failNext('append', 'noSpace', { pathEnd: '.log' })
+          append(log, { timestamp: 3000 })
+          if (isRead) await log.findByTimestamp(1n)
+          await written(host, log)
+          await host.world.sleep(3000)
+        }
+        if (isRead) assert.deepEqual(await log.findMaxTimestamp(), largest)
+        // Retention goes by it, too.
+        log.moveHighWatermark(log.logEndOffset)
+        log.configure({ ...log.config, retentionMs: 1000 })
+        await log.applyRetention(9500)
+        assert.equal(log.logStartOffset, 0)
+        const again = await host.reopen()
+        assert.deepEqual(await again.findMaxTimestamp(), largest, `read: ${isRead}, failed: ${isFailed}`)
+      })
+    }
+  }
+})

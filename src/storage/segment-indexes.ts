@@ -165,8 +165,10 @@ async function rebuildOnce(
   if (cuts !== segment.cuts) return undefined
   // Also one that had ended before: of its last batches some may not have been written yet.
   const mayHaveGrown = !wasSealed || !segment.isSealed || segment.sizeBytes > writtenBytes
+  read.endTimeIndex()
   if (mayHaveGrown) takeLater(made, read, segment)
   segment.indexes = made
+  segment.noteEarlier(read)
   if (mayHaveGrown && segment.isSealed) segment.endTimeIndex()
   segment.hasTransactionIndex = made.aborted.length > 0
   touch(context, segments, segment)

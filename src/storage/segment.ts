@@ -232,6 +232,18 @@ export class Segment implements FileUser, TouchedFile {
     this.#loadMaxTimestamp(this.indexes.times)
   }
 
+  /** `maxTimestamp` is that of all batches. As long as indexes are not built anew, those that came before this process do not count. */
+  get isMaxTimestampKnown(): boolean {
+    return this.maxTimestamp !== undefined && (this.indexes?.missingBelow ?? 0) === 0
+  }
+
+  /** The first batches have been read anew. */
+  noteEarlier({ maxTimestamp = -1n, maxTimestampOffset }: Segment): void {
+    if (this.maxTimestamp !== undefined && maxTimestamp < this.maxTimestamp) return
+    this.maxTimestamp = maxTimestamp
+    this.maxTimestampOffset = maxTimestampOffset
+  }
+
   #loadMaxTimestamp(times: TimeIndex): void {
     if (this.maxTimestamp !== undefined) return
     const last = times.length - 1
@@ -296,7 +308,14 @@ export class Segment implements FileUser, TouchedFile {
     this.firstTimestamp = mark.firstTimestamp
     this.bytesSinceIndexEntry = mark.bytesSinceIndexEntry
     this.indexes.truncate({ endOffset: mark.nextOffset, baseOffset: this.baseOffset })
+    this.#noteIndexed(this.indexes.times)
     this.verified.truncate(mark.sizeBytes)
     this.isFinished = true
+  }
+
+  /** Indexes that were made anew know of batches that nobody knew of when the mark was made. */
+  #noteIndexed(times: TimeIndex): void {
+    const last = times.length - 1
+    if (last >= 0) this.noteTimestamp(times.timestampAt(last), this.baseOffset + times.relativeOffsetAt(last), false)
   }
 }

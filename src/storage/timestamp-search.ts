@@ -100,7 +100,7 @@ function findInLegacy(bytes: Buffer, at: number, isWanted: (record: Record) => b
 
 /** -1 when no record of the segment has a timestamp. */
 async function largestTimestamp(state: LogState, segment: Segment): Promise<bigint> {
-  if (segment.maxTimestamp === undefined) {
+  if (!segment.isMaxTimestampKnown) {
     const { context, segments } = state
     const { times } = await loadIndexes(context, segments, segment)
     const last = times.length - 1
