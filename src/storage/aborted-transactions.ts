@@ -4,16 +4,20 @@ import type { AbortedTransactionEntry } from '../core/log/transaction-index.ts'
 import type { Segment } from './segment.ts'
 import type { SegmentList } from './segment-list.ts'
 
-/** Whether no file has to be read to tell the aborted transactions of records from this segment on. */
-export function areAbortedInMemory(segments: SegmentList, from: Segment): boolean {
-  for (let at = segments.indexOf(from); at < segments.all.length; at++) {
-    if (!segments.all[at].hasAbortedInMemory) return false
+/** Entries that were read for one request: a bounded cache may have dropped them from their segments again. */
+export type LoadedAborted = ReadonlyMap<Segment, readonly AbortedTransactionEntry[]>
+
+/**
+ * Whether no file has to be read to tell the aborted transactions of records from this segment on. Also after they were loaded
+ * compaction may have put another segment in the place of one, and the cache dropped what that has.
+ */
+export function areAbortedInMemory(segments: SegmentList, from: Segment, loaded?: LoadedAborted): boolean {
+  for (let at = Math.max(0, segments.indexOf(from)); at < segments.all.length; at++) {
+    const segment = segments.all[at]
+    if (!segment.hasAbortedInMemory && loaded?.has(segment) !== true) return false
   }
   return true
 }
-
-/** Entries that were read for one request: a bounded cache may have dropped them from their segments again. */
-export type LoadedAborted = ReadonlyMap<Segment, readonly AbortedTransactionEntry[]>
 
 /** Aborted transactions that may have records from `offset` up to `end`, which is a position; by first offset. */
 export function abortedTransactions(

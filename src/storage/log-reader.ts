@@ -277,6 +277,7 @@ export class LogReader {
       if (start.position >= known) return await this.#readCold(reading, segment, file, start)
       const limit = await this.#findLimit(segment, file, from, reading.limitOffset)
       if (start.position >= limit.position) return nothing(reading.request)
+      if (!this.#areAbortedKnown(reading, segment)) return 'again'
       const request = this.#isWarm(segment) ? reading.request : boundedByPool(reading.request)
       return this.#answer({ ...reading, request }, { offset, segment, position: start.position }, limit)
     } finally {
@@ -310,6 +311,7 @@ export class LogReader {
     if (read.type === 'beyond') return 'beyond'
     if (read.type === 'damaged') return this.#damaged(reading, segment, read.position, read.reason)
     if (read.bytes.length === 0) return nothing(request)
+    if (!this.#areAbortedKnown(reading, segment)) return 'again'
     const end = read.position + read.bytes.length
     this.#hint(reading, { offset: read.nextOffset, segment, position: end })
     const aborted = this.#aborted(reading, { segment, position: end })
@@ -326,6 +328,10 @@ export class LogReader {
       loaded.set(segment, (await loadIndexes(this.#context, this.#segments, segment)).aborted)
     }
     return loaded
+  }
+
+  #areAbortedKnown({ request, aborted }: Reading, from: Segment): boolean {
+    return request.isolation !== 'lastStableOffset' || areAbortedInMemory(this.#segments, from, aborted)
   }
 
   #aborted(
