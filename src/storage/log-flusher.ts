@@ -142,7 +142,8 @@ export class LogFlusher {
     if (!this.#state.isNameSynced) await this.#syncNames()
     for (const segment of [...segments.all]) {
       if (segment.isGone) continue
-      const end = segment === target.segment ? target.position : segment.sizeBytes
+      // Compaction may have put another in the place of the target: then all is synced, and what is in flight does not count.
+      const end = segment === target.segment ? target.position : segment.writtenBytes
       if (segment.syncedBytes < end) await this.#syncSegment(segment, end)
       if (segment === target.segment) break
     }
