@@ -55,6 +55,20 @@ test('a file of the metadata that cannot be read is told in one line that names 
     }
   }))
 
+test('a start on a data directory that takes no new files is refused with one line, though its files can be written', () =>
+  onBrokerHost({}, async host => {
+    await host.start()
+    await host.close()
+    host.node.disk.faults.failNext('write', 'notPermitted', { pathEnd: '/data/millrace-probe.tmp' })
+    await assert.rejects(
+      host.start(),
+      /^StartError: \/data cannot be written by this user: give the user the directory/,
+    )
+    host.crash('kill')
+    await host.start()
+    await host.close()
+  }))
+
 test('a start on a data directory that is read-only says so, whether it is formatted or not', async () => {
   const world = new World({ seed: 1 })
   const node = world.addNode('broker')

@@ -36,6 +36,7 @@ describe('a log directory that has failed when the broker starts', () => {
     ['read', '/more/second-0/partition.metadata'],
     ['status', '/more'],
     ['lock', '/more/.lock'],
+    ['write', '/more/millrace-probe.tmp'],
     ['list', '/more'],
     ['list', '/more/second-0'],
   ]

@@ -29,7 +29,10 @@ export type DirectoryClaim =
   | { readonly type: 'damaged'; readonly path: string; readonly reason: string }
   | { readonly type: 'failed'; readonly path: string; readonly error: DiskError }
 
-/** Locks a log directory and reads whose it is. */
+/** Removed at every start, should a crash leave it. */
+const probeFileName = 'millrace-probe.tmp'
+
+/** Locks a log directory, reads whose it is, and looks whether files can be made there. */
 export async function claimDirectory(context: StorageContext, path: string): Promise<DirectoryClaim> {
   const { disk } = context
   let lock: DiskLock | undefined
@@ -55,10 +58,25 @@ async function readDirectory(context: StorageContext, path: string, lock: DiskLo
   const { clusterId, nodeId } = meta.properties
   const directoryId = meta.properties.directoryId ?? randomUuid(context.random)
   const isComplete = meta.properties.version === 1 && meta.properties.directoryId !== undefined
+  await probe(disk, path)
   if (!isComplete) await writeMetaProperties(disk, path, { clusterId, nodeId, directoryId })
   const directory = new LogDirectory(context, path, directoryId)
   const properties = { ...meta.properties, directoryId }
   return { type: 'claimed', directory, properties, cleanShutdown: readCleanShutdown(disk, path), lock }
+}
+
+/**
+ * A directory that takes no new files fails at the first checkpoint, though the files in it can be written. Lack of room is another
+ * matter: it is full, and may be emptied. Rejects with `DiskError`.
+ */
+async function probe(disk: Disk, directory: string): Promise<void> {
+  const path = `${directory}/${probeFileName}`
+  try {
+    disk.writeSmallFile(path, Buffer.alloc(0))
+    await disk.remove(path)
+  } catch (error) {
+    if (!(error instanceof DiskError) || error.code !== 'noSpace') throw error
+  }
 }
 
 /** Makes an empty directory one of this cluster's and node's. Rejects with `DiskError`. */
