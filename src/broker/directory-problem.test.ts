@@ -5,7 +5,7 @@ import { type Disk, DiskError } from '../io/disk.ts'
 import type { Io } from '../io/io.ts'
 import { World } from '../simulator/io/world.ts'
 import { Broker } from './broker.ts'
-import { directoryProblem } from './directory-problem.ts'
+import { directoryProblem, remedyFor } from './directory-problem.ts'
 import { onBrokerHost } from './fixture.test.ts'
 import { StartError } from './start-error.ts'
 
@@ -22,6 +22,16 @@ test('a file that cannot be read is named', () => {
     const text = directoryProblem('/data', new DiskError(code, 'read', '/data/topic-0/file', new Error('EISDIR')))
     assert.match(text, /^\/data\/topic-0\/file (cannot|may not) be used.*set another log\.dirs$/, code)
   }
+})
+
+test('what nobody may change is no matter of whose it is', () => {
+  const cause = Object.assign(new Error('EPERM: operation not permitted'), { code: 'EPERM' })
+  const error = new DiskError('notPermitted', 'remove', '/data/topic-0/file', cause)
+  for (const text of [directoryProblem('/data', error), remedyFor(error)]) {
+    assert.match(text, /may not be changed by anyone.*lsattr.*chattr -i/)
+    assert.doesNotMatch(text, /chown/)
+  }
+  assert.match(directoryProblem('/data', error), /^\/data or what is in it may not/)
 })
 
 test('a file of the metadata that cannot be read is told in one line that names it', () =>

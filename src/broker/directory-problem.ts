@@ -11,6 +11,7 @@ export function directoryProblem(path: string, error: DiskError): string {
     case 'readOnly':
       return `${path} is on a file system that is mounted read-only: mount it for writing, or set another log.dirs`
     case 'notPermitted':
+      if (isFixed(error)) return `${isFile ? error.path : path} or what is in it ${fixedText}, or set another log.dirs`
       if (isFile)
         return `${error.path} may not be used by this user: give the user the file (chown, chmod), or set another log.dirs`
       return `${path} cannot be written by this user: give the user the directory (chown), or set another log.dirs`
@@ -28,15 +29,24 @@ export function directoryProblem(path: string, error: DiskError): string {
 }
 
 /** What to do about a directory that has failed while the broker runs. */
-export function remedyFor({ code }: DiskError): string {
-  switch (code) {
+export function remedyFor(error: DiskError): string {
+  switch (error.code) {
     case 'notPermitted':
+      if (isFixed(error)) return `It ${fixedText}`
       return 'Give the user of the broker what is named here (chown, chmod)'
     case 'readOnly':
       return 'Mount its file system for writing'
     default:
       return 'Mend the disk, or restore the file from a copy'
   }
+}
+
+const fixedText =
+  'may not be changed by anyone, as with the attributes immutable and append-only: look with lsattr, and take them away (chattr -i -a)'
+
+/** Linux says EACCES of what others may do, and EPERM of what not even its owner may. */
+function isFixed({ cause }: DiskError): boolean {
+  return (cause as { readonly code?: unknown } | undefined)?.code === 'EPERM'
 }
 
 /** Why a broker with these directories does not start, when a disk has failed it. */

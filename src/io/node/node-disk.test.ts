@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -58,6 +59,36 @@ test('a directory that cannot be made says why, also where the file system is no
   assert.throws(() => disk.makeDirectory('/proc/millrace/data'), { code: 'notFound' })
   assert.throws(() => disk.makeDirectory('/proc/version/data'), { code: 'notFound' })
 })
+
+test('a file that may not be removed says so, alone and in its directory', { skip: !canFix() }, async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-fixed-'))
+  const disk = new NodeDisk(sharedWith(new AppendPace(() => undefined)), undefined)
+  const path = join(directory, 'in', 'file')
+  disk.makeDirectory(join(directory, 'in'))
+  for (const fixed of [path, join(directory, 'in')]) {
+    disk.writeSmallFile(path, Buffer.alloc(0))
+    execFileSync('chattr', ['+i', fixed])
+    try {
+      for (const removed of [path, directory])
+        await assert.rejects(disk.remove(removed), { code: 'notPermitted', operation: 'remove', path })
+    } finally {
+      execFileSync('chattr', ['-i', fixed])
+    }
+  }
+  await disk.remove(directory)
+  assert.equal(disk.status(directory), undefined)
+})
+
+/** Whether this user, here, may make files that nobody can change. */
+function canFix(): boolean {
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-can-fix-'))
+  try {
+    return spawnSync('chattr', ['+i', directory]).status === 0
+  } finally {
+    spawnSync('chattr', ['-i', directory])
+    rmSync(directory, { recursive: true })
+  }
+}
 
 function sharedWith(pace: AppendPace) {
   return {

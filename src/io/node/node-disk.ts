@@ -108,8 +108,17 @@ export class NodeDisk implements Disk {
     return this.#sync(path)
   }
 
-  remove(path: string): Promise<void> {
-    return promised<void>('remove', path, callback => fs.rm(path, { recursive: true, force: true }, callback))
+  async remove(path: string): Promise<void> {
+    for (;;) {
+      try {
+        return await promised<void>('remove', path, callback => fs.rm(path, { recursive: true, force: true }, callback))
+      } catch (error) {
+        // Node takes a file that it may not remove for a directory, and says that it is none. Removing it alone says why.
+        const file = takenForDirectory(error)
+        if (file === undefined) throw error
+        await promised<void>('remove', file, callback => fs.unlink(file, callback))
+      }
+    }
   }
 
   syncDirectory(path: string): Promise<void> {
@@ -149,6 +158,11 @@ export class NodeDisk implements Disk {
       orDiskError('sync', path, () => fs.closeSync(descriptor))
     }
   }
+}
+
+function takenForDirectory(error: unknown): string | undefined {
+  const { code, path } = (error as DiskError).cause as NodeJS.ErrnoException
+  return code === 'ENOTDIR' ? path : undefined
 }
 
 function isAbsence(error: unknown): boolean {
