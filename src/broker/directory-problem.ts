@@ -15,6 +15,8 @@ export function directoryProblem(path: string, error: DiskError): string {
       if (isFile)
         return `${error.path} may not be used by this user: give the user the file (chown, chmod), or set another log.dirs`
       return `${path} cannot be written by this user: give the user the directory (chown), or set another log.dirs`
+    case 'isDirectory':
+      return `${error.path} is a directory, where a file should be: move it away, and restore the file from a copy`
     case 'noSpace':
       return `the disk of ${path} is full: make room there, or set another log.dirs`
     case 'notFound':
@@ -36,6 +38,8 @@ export function remedyFor(error: DiskError): string {
       return 'Give the user of the broker what is named here (chown, chmod)'
     case 'readOnly':
       return 'Mount its file system for writing'
+    case 'isDirectory':
+      return 'Move the directory away that is in the place of this file, and restore the file from a copy'
     default:
       return 'Mend the disk, or restore the file from a copy'
   }

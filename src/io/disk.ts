@@ -7,6 +7,7 @@ export type DiskErrorCode =
   | 'notEmpty'
   | 'tooManyOpenFiles'
   | 'notPermitted'
+  | 'isDirectory'
   | 'io'
 
 /** A failed operation of a disk. The only error a `Disk` throws, rejects with or passes to a completion. */

@@ -27,6 +27,8 @@ export interface UnopenedPartition {
   readonly directory: string
   readonly name: string
   readonly reason: string
+  /** Where it is one of the disk's. */
+  readonly error?: DiskError
 }
 
 export interface LoadedDirectory {
@@ -166,7 +168,7 @@ class DirectoryLoader implements LoadedDirectory {
   }
 
   /**
-   * A file that this user may not use is no fault of the disk: the other partitions open. What the checkpoints say of this one
+   * A file that this user may not use, or a directory in the place of one, is no fault of the disk: the other partitions open. What the checkpoints say of this one
    * stays in them, for the start after the one who may has changed that.
    */
   async #open(found: { name: string } & PartitionDirectoryName): Promise<void> {
@@ -176,7 +178,7 @@ class DirectoryLoader implements LoadedDirectory {
       await this.#openLog(path, found)
     } catch (error) {
       const isOfLog = error instanceof DiskError && (error.path === path || error.path.startsWith(`${path}/`))
-      if (!isOfLog || error.code !== 'notPermitted') throw error
+      if (!isOfLog || (error.code !== 'notPermitted' && error.code !== 'isDirectory')) throw error
       const said = this.#isClean || !this.#mayHaveNamesake(name)
       this.#claim.directory.keep({
         topic,
@@ -187,7 +189,7 @@ class DirectoryLoader implements LoadedDirectory {
         cleanedOffset: said ? this.#cleaned.get(name) : undefined,
         mustBeRecovered: !this.#isClean,
       })
-      this.#leave(name, error.message)
+      this.unopened.push({ directory: this.#path, name, reason: error.message, error })
     }
   }
 

@@ -199,7 +199,7 @@ export class LogAppender {
   /** Nothing of this log has been written yet, so nothing is in doubt, and the other logs go on. */
   #prepareFailed(error: DiskError): void {
     const { directory } = this.#state
-    const isOfThisFile = error.code === 'io' || error.code === 'notPermitted'
+    const isOfThisFile = error.code === 'io' || error.code === 'notPermitted' || error.code === 'isDirectory'
     if (isOfThisFile) directory.readFailed(error)
     else directory.writeFailed(error)
   }

@@ -12,7 +12,7 @@ import { LeaderEpochs } from '../core/log/leader-epochs.ts'
 import type { LogConfig } from '../core/log/partition-log.ts'
 import { ProducerStates } from '../core/log/producer-states.ts'
 import { planSegments, type SegmentPlan } from '../core/log/segment-plan.ts'
-import { type Disk, replaceFile } from '../io/disk.ts'
+import { type DirectoryEntry, type Disk, DiskError, replaceFile } from '../io/disk.ts'
 import { scanBatches } from './batch-scan.ts'
 import type { CleanEnd } from './clean-ends.ts'
 import { type RecoveringLog, recoverLog, removeSegments } from './log-recovery.ts'
@@ -253,7 +253,9 @@ async function beginAnew(
 
 async function completeOperations(context: StorageContext, path: string): Promise<SegmentPlan> {
   const { disk } = context
-  const names = disk.list(path).map(({ name }) => name)
+  const entries = disk.list(path)
+  refuseDirectories(path, entries)
+  const names = entries.map(({ name }) => name)
   const ends = new Map<number, number>()
   for (const name of names) {
     const file = parseSegmentFileName(name)
@@ -267,6 +269,17 @@ async function completeOperations(context: StorageContext, path: string): Promis
   for (const { from, to } of plan.rename) disk.rename(`${path}/${from}`, `${path}/${to}`)
   if (plan.rename.length > 0) await disk.syncDirectory(path)
   return plan
+}
+
+/** One that has the name of a file is not of this log; to write the file would fail, at some later time. Throws `DiskError`. */
+function refuseDirectories(path: string, entries: readonly DirectoryEntry[]): void {
+  for (const { name, isDirectory } of entries)
+    if (isDirectory && isFileOfLog(name)) throw new DiskError('isDirectory', 'open', `${path}/${name}`)
+}
+
+function isFileOfLog(name: string): boolean {
+  if (parseSegmentFileName(name) !== undefined || name.startsWith('millrace-')) return true
+  return name === partitionMetadataFileName || name === leaderEpochFileName
 }
 
 /** The offset after the last batch of a segment that is to replace others. */

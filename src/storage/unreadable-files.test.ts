@@ -93,6 +93,47 @@ for (const file of ['partition.metadata', leaderEpochFileName, '0000000000000000
     }))
 }
 
+const namesOfFiles = [
+  ...['partition.metadata', leaderEpochFileName, 'millrace-gaps'],
+  ...['log', 'index', 'timeindex', 'txnindex'].map(kind => `00000000000000000000.${kind}`),
+  '00000000000000000003.snapshot',
+]
+for (const file of namesOfFiles) {
+  test(`a directory in the place of a file (${file}) keeps its partition from being opened, and no other`, () =>
+    onHost({}, async host => {
+      const log = await host.openLog()
+      for (let count = 0; count < 3; count++) append(log)
+      await written(host, log)
+      const other = await host.otherLog(async made => void append(made))
+      await written(host, other)
+      await host.close()
+      const path = `/data/topic-0/${file}`
+      const { disk } = host.node.start()
+      const bytes = disk.readSmallFile(path, 1 << 20)
+      await disk.remove(path)
+      disk.makeDirectory(path)
+      host.node.crash('kill')
+      await host.open()
+      assert.deepEqual(
+        host.directories.unopened.map(({ name, error }) => [name, error?.code, error?.path]),
+        [['topic-0', 'isDirectory', path]],
+      )
+      assert.deepEqual(host.faults.events, [])
+      assert.equal(append(host.log(1)), 1)
+      await written(host, host.log(1))
+      await host.close()
+      const after = host.node.start().disk
+      await after.remove(path)
+      if (bytes !== undefined) after.writeSmallFile(path, bytes)
+      host.node.crash('kill')
+      const again = await host.openLog()
+      assert.equal(append(again), 3)
+      await written(host, again)
+      assert.equal((await readAll(again)).length, 4)
+      await host.close()
+    }))
+}
+
 test('a partition that is kept from being opened after a power cut is recovered as after one when it is opened', () =>
   onHost({}, async host => {
     await host.open({ bootId: 'before' })

@@ -5,6 +5,7 @@ import { readRecordCount } from '../../records/batch.ts'
 import { Compactor, type CompactorSettings } from '../../storage/compaction/compactor.ts'
 import { DuplicateLogError } from '../../storage/duplicate-logs.ts'
 import { LogDirectories, type OpenOptions } from '../../storage/log-directories.ts'
+import { remedyFor } from '../directory-problem.ts'
 import { GroupCoordinator, groupTopic } from '../groups/group-coordinator.ts'
 import type { Partition } from '../partition.ts'
 import { Partitions, type PartitionsOptions } from '../partitions.ts'
@@ -40,8 +41,9 @@ export async function openLogs(parts: BrokerParts): Promise<void> {
     if (!(error instanceof DuplicateLogError)) throw error
     throw new StartError(`log.dirs: ${error.message}`, { cause: error })
   }
-  for (const { directory, name, reason } of parts.logs.unopened) {
-    log.write('error', `${directory}/${name} is not served: ${reason}`, { directory, name })
+  for (const { directory, name, reason, error } of parts.logs.unopened) {
+    const remedy = error === undefined ? '' : `. ${remedyFor(error)}, and restart the broker`
+    log.write('error', `${directory}/${name} is not served: ${reason}${remedy}`, { directory, name })
   }
   parts.groups = new GroupCoordinator({
     clock,

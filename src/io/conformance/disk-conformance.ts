@@ -171,7 +171,9 @@ function nameConformance(diskTest: DiskTest): void {
     disk.open(`${directory}/here`, 'create').release()
     assertFails(() => disk.open(`${directory}/here`, 'create'), 'exists')
     disk.open(`${directory}/here`, 'read').release()
-    assertFails(() => disk.open(directory, 'read'), 'io')
+    assertFails(() => disk.open(directory, 'read'), 'isDirectory')
+    assertFails(() => disk.open(directory, 'append'), 'isDirectory')
+    assertFails(() => disk.writeSmallFile(directory, Buffer.from('x')), 'isDirectory')
   })
 
   diskTest('directories are made with those above them, listed and removed whole', async ({ disk, directory }) => {
@@ -255,7 +257,7 @@ function nameConformance(diskTest: DiskTest): void {
     await disk.syncFile(`${directory}/file`)
     assert.equal(String(disk.readSmallFile(`${directory}/file`, 6)), 'second')
     assertFails(() => disk.readSmallFile(`${directory}/file`, 5), 'io')
-    assertFails(() => disk.readSmallFile(directory, 100), 'io')
+    assertFails(() => disk.readSmallFile(directory, 100), 'isDirectory')
     assert.equal(disk.readSmallFile(`${directory}/none`, 5), undefined)
     await assertRejects(disk.syncFile(`${directory}/none`), 'notFound')
   })

@@ -12,6 +12,7 @@ const codes: Readonly<Record<string, DiskErrorCode>> = {
   ENFILE: 'tooManyOpenFiles',
   EACCES: 'notPermitted',
   EPERM: 'notPermitted',
+  EISDIR: 'isDirectory',
 }
 
 /** What Node's file system calls throw, as a `DiskError`. */

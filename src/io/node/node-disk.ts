@@ -27,6 +27,7 @@ export class NodeDisk implements Disk {
       const status = fs.fstatSync(descriptor)
       if (status.isFile()) return new NodeFile(this.#shared, path, { descriptor, sizeBytes: status.size })
       fs.closeSync(descriptor)
+      if (status.isDirectory()) throw new DiskError('isDirectory', 'open', path)
       throw new DiskError('io', 'open', path, new Error('it is not a file'))
     })
   }
@@ -78,7 +79,9 @@ export class NodeDisk implements Disk {
         throw error
       }
       try {
-        const { size } = fs.fstatSync(descriptor)
+        const status = fs.fstatSync(descriptor)
+        const { size } = status
+        if (status.isDirectory()) throw new DiskError('isDirectory', 'read', path)
         if (size > maxBytes) throw new DiskError('io', 'read', path, new Error(`it has ${size} bytes, expected fewer`))
         return fs.readFileSync(descriptor)
       } finally {

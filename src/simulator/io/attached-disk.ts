@@ -31,7 +31,7 @@ export class AttachedDisk implements Disk {
   open(path: string, how: 'read' | 'append' | 'create'): DiskFile {
     this.#begin('open', path)
     const found = this.#disk.tree.find(path)
-    if (found instanceof DirectoryNode) throw new DiskError('io', 'open', path, new Error('it is a directory'))
+    if (found instanceof DirectoryNode) throw new DiskError('isDirectory', 'open', path)
     if (this.#disk.openFiles >= this.#disk.faults.maxOpenFiles) throw new DiskError('tooManyOpenFiles', 'open', path)
     if (found !== undefined && how === 'create') throw new DiskError('exists', 'open', path)
     if (found === undefined && how === 'read') throw new DiskError('notFound', 'open', path)
@@ -108,7 +108,7 @@ export class AttachedDisk implements Disk {
     this.#begin('read', path)
     const node = this.#disk.tree.find(path)
     if (node === undefined) return undefined
-    if (node instanceof DirectoryNode) throw new DiskError('io', 'read', path, new Error('it is a directory'))
+    if (node instanceof DirectoryNode) throw new DiskError('isDirectory', 'read', path)
     if (node.content.sizeBytes > maxBytes) throw new DiskError('io', 'read', path, new Error('it is too large'))
     return Buffer.from(node.content.cached.view(0, node.content.sizeBytes))
   }
@@ -127,7 +127,7 @@ export class AttachedDisk implements Disk {
 
   #write(path: string, bytes: Buffer): void {
     const found = this.#disk.tree.find(path)
-    if (found instanceof DirectoryNode) throw new DiskError('io', 'write', path, new Error('it is a directory'))
+    if (found instanceof DirectoryNode) throw new DiskError('isDirectory', 'write', path)
     const node = found ?? this.#createFile('write', path)
     const faults = this.#disk.faults
     faults.freeBytes += node.content.sizeBytes
