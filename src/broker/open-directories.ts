@@ -64,6 +64,7 @@ function check(io: Io, config: BrokerConfig, claims: readonly DirectoryClaim[]):
   const failed: string[] = []
   for (const claim of claims) {
     if (claim.type === 'claimed') usable.push(claim)
+    else if (claim.type === 'unformatted') throw new StartError(whyUnformatted(claim.path, config, claims))
     else if (!isLeftOut(claim, config)) throw new StartError(reasonOf(claim))
     else {
       failed.push(claim.path)
@@ -86,22 +87,28 @@ function check(io: Io, config: BrokerConfig, claims: readonly DirectoryClaim[]):
   return { clusterId: first.properties.clusterId, claims: usable, failed }
 }
 
+/** As in Kafka, one such directory ends the start, also where the others are formatted: its disk may not be mounted. */
+function whyUnformatted(path: string, config: BrokerConfig, claims: readonly DirectoryClaim[]): string {
+  if (!claims.some(claim => claim.type === 'claimed'))
+    return `${path} is not formatted. If it is a mounted disk and new, run: millrace format --standalone, with the same configuration`
+  if (path === config.metadataLogDir)
+    return `${path} is not formatted, and others of log.dirs are: the metadata of their cluster is missing. Mount its disk, or restore it from a copy`
+  return `${path} is not formatted, and others of log.dirs are. Mount its disk; if it is new, run: millrace format --standalone --ignore-formatted, with the same configuration`
+}
+
 /**
- * As in Kafka, a directory whose meta.properties cannot be read or understood is one that has failed, and the others go on. One
- * without the file may be a disk that is not mounted.
+ * As in Kafka, a directory whose meta.properties cannot be read or understood is one that has failed, and the others go on.
  */
-function isLeftOut(claim: Exclude<DirectoryClaim, { type: 'claimed' }>, config: BrokerConfig): boolean {
+function isLeftOut(claim: UnusableDirectory, config: BrokerConfig): boolean {
   return (claim.type === 'failed' || claim.type === 'damaged') && claim.path !== config.metadataLogDir
 }
 
-function reasonOf(claim: Exclude<DirectoryClaim, { type: 'claimed' }>): string {
-  return claim.type === 'failed' ? directoryProblem(claim.path, claim.error) : problemOf(claim)
-}
+type UnusableDirectory = Exclude<DirectoryClaim, { type: 'claimed' | 'unformatted' }>
 
-function problemOf(claim: Exclude<DirectoryClaim, { type: 'claimed' | 'failed' }>): string {
+function reasonOf(claim: UnusableDirectory): string {
   switch (claim.type) {
-    case 'unformatted':
-      return `${claim.path} is not formatted. If it is a mounted disk and new, run: millrace format --standalone, with the same configuration`
+    case 'failed':
+      return directoryProblem(claim.path, claim.error)
     case 'inUse':
       return `${claim.path} is in use by another broker, which holds ${claim.path}/.lock: stop it, or set another log.dirs`
     case 'damaged':

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ErrorCode } from '../base/error-code.ts'
+import type { Disk } from '../io/disk.ts'
 import { listOffsetsRequest, listOffsetsResponse } from '../protocol/messages/list-offsets.ts'
 import type { DiskOperation } from '../simulator/io/disk-faults.ts'
 import { type BrokerHost, onBrokerHost } from './fixture.test.ts'
@@ -25,6 +26,12 @@ function copy(host: BrokerHost, from: string, to: string): void {
   for (const { name } of disk.list(from)) {
     disk.writeSmallFile(`${to}/${name}`, disk.readSmallFile(`${from}/${name}`, 1 << 20)!)
   }
+  host.node.crash('kill')
+}
+
+/** What somebody does to the disk while no broker runs. */
+async function changeDisk(host: BrokerHost, how: (disk: Disk) => void | Promise<void>): Promise<void> {
+  await how(host.node.start().disk)
   host.node.crash('kill')
 }
 
@@ -84,6 +91,28 @@ describe('a log directory that has failed when the broker starts', () => {
       await assert.rejects(host.start(), /\/data\/meta.properties cannot be used: version 7 is unknown/)
     }))
 
+  test('(a file in its place) is left out as well', () =>
+    onBrokerHost(options, async host => {
+      await fill(host)
+      await host.close()
+      await changeDisk(host, disk => {
+        disk.rename('/more', '/elsewhere')
+        disk.writeSmallFile('/more', Buffer.from('x'))
+      })
+      await host.start()
+      assert.equal((await host.produce('second')).errorCode, ErrorCode.kafkaStorageError)
+      assert.equal((await host.produce('first')).baseOffset, 1)
+      assert.equal(host.linesWith('log directory /more cannot be used').length, 1)
+      await host.close()
+      await changeDisk(host, async disk => {
+        await disk.remove('/more')
+        disk.rename('/elsewhere', '/more')
+      })
+      await host.start()
+      assert.equal((await host.produce('second')).baseOffset, 1)
+      await host.close()
+    }))
+
   test('ends the start when it is the one with the metadata, or is not mounted', () =>
     onBrokerHost(options, async host => {
       await fill(host)
@@ -91,13 +120,25 @@ describe('a log directory that has failed when the broker starts', () => {
       host.node.disk.faults.failNext('read', 'io', { pathEnd: '/data/meta.properties' })
       await assert.rejects(host.start(), /^StartError: \/data\/meta.properties cannot be used: read/)
       host.node.crash('kill')
-      const { disk } = host.node.start()
-      disk.rename('/more', '/elsewhere')
+      const change = (how: (disk: Disk) => void | Promise<void>) => changeDisk(host, how)
+      await change(disk => disk.rename('/more', '/elsewhere'))
+      const refused =
+        /^StartError: \/more is not formatted, and others .*Mount its disk; if it is new, run: .*--ignore-formatted/
+      await assert.rejects(host.start(), refused)
       host.node.crash('kill')
-      await assert.rejects(host.start(), /\/more is not formatted/)
+      // As a mount point may look without its disk.
+      await change(disk => disk.makeDirectory('/more/lost+found'))
+      await assert.rejects(host.start(), refused)
       host.node.crash('kill')
-      host.node.start().disk.rename('/elsewhere', '/more')
+      await change(disk => disk.remove('/more'))
+      await change(disk => disk.rename('/elsewhere', '/more'))
+      await change(disk => disk.rename('/data', '/elsewhere'))
+      await assert.rejects(
+        host.start(),
+        /^StartError: \/data is not formatted, and others .*metadata of their cluster is missing/,
+      )
       host.node.crash('kill')
+      await change(disk => disk.rename('/elsewhere', '/data'))
       await host.start()
       assert.equal((await host.produce('second')).baseOffset, 1)
       await host.close()
