@@ -352,7 +352,7 @@ export class LogReader {
 
   #failed(error: unknown): ReadRefusal {
     if (!(error instanceof DiskError)) throw error
-    this.#state.directory.readFailed(error)
+    if (this.#state.isUsable) this.#state.directory.readFailed(error)
     return refused(ErrorCode.kafkaStorageError)
   }
 }

@@ -292,6 +292,7 @@ export class LogTrimmer {
     try {
       await this.#flusher.finishSealed()
       await this.#lowerCheckpoints(offset)
+      if (!state.hasFiles) return
       const { wallMs } = state.context.clock.now()
       const segment = new Segment(state.home, offset, { createdWallMs: wallMs, jitterMs: 0, isOnDisk: false })
       segment.indexes = new SegmentIndexes()
@@ -307,6 +308,7 @@ export class LogTrimmer {
       // The newest go first: whatever a crash leaves of them is a log that ends earlier.
       await this.#removeFiles(removed.reverse())
       await this.#flusher.removeEndSnapshot()
+      if (!state.hasFiles) return
       state.context.openFiles.use(segment)
       segment.isOnDisk = true
       state.nameChanges++

@@ -49,3 +49,31 @@ test('a search that a cut overtakes finds no damage', async () => {
     })
   }
 })
+
+test('a stop in the middle of a cut leaves a log that is cut, and its directory is marked clean', async () => {
+  for (const waitMs of waits) {
+    await onHost({ seed: waitMs }, async host => {
+      const log = await unread(host)
+      log.roll()
+      const later = batchOf({ baseOffset: 10, partitionLeaderEpoch: 2 })
+      assert.equal(log.appendAsFollower(later), undefined)
+      await written(host, log)
+      const cut = log.truncate({ endOffset: 5 })
+      await host.world.sleep(waitMs)
+      assert.deepEqual(await host.directories.close({ brokerEpoch: 7 }), [], `after ${waitMs} ms`)
+      await cut
+      host.node.crash('kill')
+      const reads: string[] = []
+      const { decide } = host.node.disk.faults
+      host.node.disk.faults.decide = (operation, path, random) => {
+        if (operation === 'read' && path.endsWith('.log')) reads.push(path)
+        return decide.call(host.node.disk.faults, operation, path, random)
+      }
+      const again = await host.openLog()
+      assert.equal(again.logEndOffset, 5, `after ${waitMs} ms`)
+      assert.deepEqual(again.inspect().epochs, [{ leaderEpoch: 1, startOffset: 0 }])
+      assert.deepEqual([reads, host.faults.damage], [[], []], `after ${waitMs} ms`)
+      host.node.disk.faults.decide = decide
+    })
+  }
+})

@@ -43,7 +43,7 @@ export class Scrubber {
       return bytes
     } catch (error) {
       expectDiskError(error)
-      this.#directory.readFailed(error)
+      if (!log.isOffline) this.#directory.readFailed(error)
       this.#cursor = undefined
       this.#pass.shift()
       return 0

@@ -33,7 +33,7 @@ export async function loadIndexes(
 /** They may leave memory when they can be made anew: not while batches are being written that they speak of. */
 function touch(context: StorageContext, segments: SegmentList, segment: Segment): void {
   const isWritten = segment.writtenBytes === segment.sizeBytes
-  if (isWritten && segment !== segments.active) context.indexCache.touch(segment)
+  if (isWritten && segment !== segments.active && !segment.isGone) context.indexCache.touch(segment)
 }
 
 /** The same within the turn, for the active segment: an index that is damaged is built anew in the background. */

@@ -284,6 +284,8 @@ export class SegmentedLog implements PartitionLog<FileRange> {
     state.isClosed = true
     this.compaction.stop('the log is closed')
     await this.compaction.whenEnded()
+    // Or a cut that is under way would change what the files are to say.
+    await state.changes.run(() => Promise.resolve())
     await this.#flusher.close()
     this.#releaseAll()
   }
@@ -322,7 +324,7 @@ export class SegmentedLog implements PartitionLog<FileRange> {
         expectDiskError(error)
         // A file was not found because compaction or retention has put an end to it: what holds now is searched.
         if (layout !== segments.layout && attempt < maxSearches) continue
-        directory.readFailed(error)
+        if (this.#state.isUsable) directory.readFailed(error)
         return refused(ErrorCode.kafkaStorageError)
       }
     }
@@ -333,6 +335,8 @@ export class SegmentedLog implements PartitionLog<FileRange> {
     const { segments, context } = this.#state
     this.#reader.tail?.clear()
     for (const segment of segments.all) {
+      // Who is still reading does not open it again: nobody would close it.
+      segment.isGone = true
       context.openFiles.close(segment)
       context.indexCache.forget(segment)
     }
