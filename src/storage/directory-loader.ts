@@ -167,30 +167,32 @@ class DirectoryLoader implements LoadedDirectory {
     this.#tellProgress()
   }
 
-  /**
-   * A file that this user may not use, or a directory in the place of one, is no fault of the disk: the other partitions open. What the checkpoints say of this one
-   * stays in them, for the start after the one who may has changed that.
-   */
+  /** A file that this user may not use, or a directory in the place of one, is no fault of the disk: the other partitions open. */
   async #open(found: { name: string } & PartitionDirectoryName): Promise<void> {
-    const { name, topic, partition } = found
+    const { name } = found
     const path = `${this.#path}/${name}`
     try {
       await this.#openLog(path, found)
     } catch (error) {
       const isOfLog = error instanceof DiskError && (error.path === path || error.path.startsWith(`${path}/`))
       if (!isOfLog || (error.code !== 'notPermitted' && error.code !== 'isDirectory')) throw error
-      const said = this.#isClean || !this.#mayHaveNamesake(name)
-      this.#claim.directory.keep({
-        topic,
-        partition,
-        recoveryPoint: said ? this.#recoveryPoints.get(name) : undefined,
-        durableLogStart: said ? this.#logStarts.get(name) : undefined,
-        highWatermark: said ? this.#highWatermarks.get(name) : undefined,
-        cleanedOffset: said ? this.#cleaned.get(name) : undefined,
-        mustBeRecovered: !this.#isClean,
-      })
+      this.#keep(found)
       this.unopened.push({ directory: this.#path, name, reason: error.message, error })
     }
+  }
+
+  /** What the checkpoints say of it stays in them, for the start after somebody has mended what is in the way. */
+  #keep({ name, topic, partition }: { name: string } & PartitionDirectoryName): void {
+    const said = this.#isClean || !this.#mayHaveNamesake(name)
+    this.#claim.directory.keep({
+      topic,
+      partition,
+      recoveryPoint: said ? this.#recoveryPoints.get(name) : undefined,
+      durableLogStart: said ? this.#logStarts.get(name) : undefined,
+      highWatermark: said ? this.#highWatermarks.get(name) : undefined,
+      cleanedOffset: said ? this.#cleaned.get(name) : undefined,
+      mustBeRecovered: !this.#isClean,
+    })
   }
 
   /** Where even that cannot be read, the conservative answer. */
@@ -203,11 +205,15 @@ class DirectoryLoader implements LoadedDirectory {
     }
   }
 
-  async #openLog(path: string, { name, topic, partition }: { name: string } & PartitionDirectoryName): Promise<void> {
+  async #openLog(path: string, found: { name: string } & PartitionDirectoryName): Promise<void> {
+    const { name, topic, partition } = found
     const topicId = readTopicId(this.#context, path)
     if (topicId === undefined) {
       if (this.#wasNeverFlushed(name)) this.#setAside(name, topic, partition, 'it was being made when the broker ended')
-      else this.#leave(name, 'partition.metadata is missing or damaged')
+      else {
+        this.#keep(found)
+        this.#leave(name, 'partition.metadata is missing or damaged')
+      }
       return
     }
     if (this.#options.isStray({ topic, topicId, partition })) {

@@ -93,6 +93,31 @@ for (const file of ['partition.metadata', leaderEpochFileName, '0000000000000000
     }))
 }
 
+test('what the checkpoints say of a partition whose partition.metadata is damaged is there when it is mended', () =>
+  onHost({}, async host => {
+    const log = await host.openLog()
+    for (let count = 0; count < 3; count++) append(log)
+    await written(host, log)
+    log.moveHighWatermark(3)
+    await log.moveLogStart(2)
+    await host.close()
+    const path = '/data/topic-0/partition.metadata'
+    const { disk } = host.node.start()
+    const bytes = disk.readSmallFile(path, 1 << 20) as Buffer
+    disk.writeSmallFile(path, Buffer.from('version: 0\ntopic_id: ?\n'))
+    host.node.crash('kill')
+    await host.open()
+    assert.match(host.directories.unopened[0].reason, /partition.metadata/)
+    assert.equal(append(host.log(1)), 0)
+    await written(host, host.log(1))
+    await host.close()
+    host.node.start().disk.writeSmallFile(path, bytes)
+    host.node.crash('kill')
+    const { logStartOffset, highWatermark, logEndOffset } = await host.openLog()
+    assert.deepEqual([logStartOffset, highWatermark, logEndOffset], [2, 3, 3])
+    assert.deepEqual(host.faults.damage, [])
+  }))
+
 const namesOfFiles = [
   ...['partition.metadata', leaderEpochFileName, 'millrace-gaps'],
   ...['log', 'index', 'timeindex', 'txnindex'].map(kind => `00000000000000000000.${kind}`),
