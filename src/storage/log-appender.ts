@@ -260,6 +260,7 @@ export class LogAppender {
     segment.indexes = new SegmentIndexes()
     segment.snapshotBefore = encodeProducerSnapshot(producers.entries)
     segments.add(segment)
+    this.#state.isChanged = true
   }
 
   /** Takes in whole batches, which all go to the active segment. */

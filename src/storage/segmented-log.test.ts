@@ -137,3 +137,23 @@ test('where no record has a timestamp the first has the largest, also below the 
     await written(host, log)
     assert.deepEqual(await log.findMaxTimestamp(), { timestamp: 7n, offset: 20, leaderEpoch: 0 })
   }))
+
+test('a segment that ended without an append before a clean stop is not read at the next start', () =>
+  onHost({}, async host => {
+    const first = await host.openLog()
+    append(first)
+    await written(host, first)
+    const log = await host.reopen()
+    log.roll()
+    await host.close()
+    const reads: string[] = []
+    const { faults } = host.node.disk
+    const { decide } = faults
+    faults.decide = (operation, path, random) => {
+      if (operation === 'read' && path.endsWith('.log')) reads.push(path)
+      return decide.call(faults, operation, path, random)
+    }
+    const again = await host.openLog()
+    assert.deepEqual([again.logEndOffset, again.segmentCount, reads], [1, 2, []])
+    faults.decide = decide
+  }))
