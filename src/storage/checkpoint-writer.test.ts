@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { DiskError } from '../io/disk.ts'
 import { CheckpointWriter } from './checkpoint-writer.ts'
 import { readOffsetCheckpoint, writeOffsetCheckpoint } from './directory-files.ts'
-import { type Host, onHost } from './fixture.test.ts'
+import { append, type Host, onHost, written } from './fixture.test.ts'
 
 const name = 'recovery-point-offset-checkpoint'
 
@@ -51,4 +51,32 @@ describe('while a checkpoint is written for the first time', () => {
       })
     }
   })
+})
+
+test('a stop ends when nothing of the directory is being written any more', async () => {
+  for (let waitMs = 0; waitMs < 12; waitMs += 0.1) {
+    await onHost({ seed: waitMs }, async host => {
+      const log = await host.openLog()
+      append(log)
+      await written(host, log)
+      await log.flush()
+      let isOver = false
+      const closed = host.directories.close({ brokerEpoch: 1 }).then(() => {
+        isOver = true
+      })
+      await host.world.sleep(waitMs)
+      if (isOver) return
+      // As retention that began before has it written.
+      log.moveHighWatermark(1)
+      const saved = host.directories.directories[0].saveHighWatermarks()
+      await closed
+      const names = host.node.disk.files().map(({ path }) => path)
+      assert.deepEqual(
+        names.filter(name => name.endsWith('.tmp')),
+        [],
+        `after ${waitMs} ms`,
+      )
+      await saved
+    })
+  }
 })

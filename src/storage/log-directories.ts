@@ -251,6 +251,7 @@ export class LogDirectories {
       if (!mayMark()) await this.#unmark(clean)
       return problems
     } finally {
+      await this.#whenIdle()
       this.#release()
     }
   }
@@ -262,8 +263,13 @@ export class LogDirectories {
     for (const log of this.#logs.values()) log.abandon()
     // What is under way ends before another process may open the files.
     await Promise.all([...this.#logs.values()].map(log => log.whenAbandoned()))
-    await Promise.all(this.#claims.map(({ directory }) => directory.whenIdle()))
+    await this.#whenIdle()
     this.#release()
+  }
+
+  /** Another process may write these files next. */
+  async #whenIdle(): Promise<void> {
+    await Promise.all(this.directories.map(directory => directory.whenIdle()))
   }
 
   #end(): void {
