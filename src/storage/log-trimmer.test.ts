@@ -294,3 +294,36 @@ async function cutCrashes(how: { kind: 'kill' | 'power'; operation: number; seed
 function offsetOf(batch: Buffer): number {
   return readBaseOffset(batch, 0)
 }
+
+test('what retention could not remove yet is not taken for a part of the log that begins anew there', async () => {
+  for (const startOffset of [0, 3]) {
+    for (const kind of ['kill', undefined] as const) {
+      await onHost({ config: { retentionBytes: 1, fileDeleteDelayMs: 0 } }, async host => {
+        const log = await host.openLog()
+        for (let offset = 0; offset < 10; offset++) {
+          assert.equal(log.appendAsFollower(batchOf({ baseOffset: offset, partitionLeaderEpoch: 1 })), undefined)
+          if (offset === 4) log.roll()
+        }
+        await written(host, log)
+        log.moveHighWatermark(10)
+        host.node.disk.faults.failNext('rename', 'noSpace', { pathEnd: '0.log' })
+        await log.applyRetention(0)
+        assert.equal(log.logStartOffset, 5)
+        await host.world.sleep(3000)
+        assert.deepEqual(host.faults.events, ['full', 'writable'])
+        await log.truncateFullyAndStartAt(startOffset)
+        const batch = batchOf({ baseOffset: startOffset, count: 2, partitionLeaderEpoch: 2 })
+        assert.equal(log.appendAsFollower(batch), undefined)
+        await written(host, log)
+        await log.applyRetention(0)
+        await host.world.sleep(100)
+        if (kind === undefined) await host.close()
+        else host.node.crash(kind)
+        const again = await host.openLog()
+        assert.deepEqual([again.logStartOffset, again.logEndOffset], [startOffset, startOffset + 2])
+        assert.equal((await readAll(again)).length, 1)
+        assert.deepEqual(host.faults.damage, [])
+      })
+    }
+  }
+})

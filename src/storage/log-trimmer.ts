@@ -296,7 +296,8 @@ export class LogTrimmer {
       const { wallMs } = state.context.clock.now()
       const segment = new Segment(state.home, offset, { createdWallMs: wallMs, jitterMs: 0, isOnDisk: false })
       segment.indexes = new SegmentIndexes()
-      const removed = state.segments.replaceAll(segment)
+      // Also what retention could not remove yet: the log may begin anew where that lies.
+      const removed = [...this.#taken.splice(0), ...state.segments.replaceAll(segment)]
       state.producers.reset([])
       state.epochs.clear()
       state.areEpochsUnsaved = true
