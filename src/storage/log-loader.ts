@@ -216,8 +216,7 @@ function tellMissing({ missing }: SegmentPlan, { path, logStartOffset, damageFou
  * does not know of them.
  */
 function needsReplay({ segments, producers }: RecoveringLog, { highWatermark }: LoadRequest): boolean {
-  if (highWatermark >= segments.active.nextOffset) return false
-  return [...producers.entries.values()].some(entry => entry.coordinatorEpoch >= 0)
+  return highWatermark < segments.active.nextOffset && producers.knowsMarkers
 }
 
 async function replayEnded(

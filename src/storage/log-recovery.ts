@@ -1,11 +1,11 @@
 import { type SegmentFileKind, segmentFileName } from '../core/log/file-names.ts'
 import type { EpochStart, LeaderEpochs } from '../core/log/leader-epochs.ts'
 import { encodeProducerSnapshot } from '../core/log/producer-snapshot.ts'
-import type { ProducerStates } from '../core/log/producer-states.ts'
+import { ProducerStates } from '../core/log/producer-states.ts'
 import { readBaseOffset, readLastOffset, readPartitionLeaderEpoch } from '../records/batch.ts'
 import type { LoadRequest } from './log-loader.ts'
 import { isEndLost } from './lost-end.ts'
-import { producerStatesBefore } from './producer-recovery.ts'
+import { unstableStatesBefore } from './producer-recovery.ts'
 import type { Segment } from './segment.ts'
 import type { SegmentList } from './segment-list.ts'
 import { type DamagedRange, findNextBatch, readSegment } from './segment-scan.ts'
@@ -33,13 +33,15 @@ export async function recoverLog(
   // What lies below the log start is not looked at in either case: a hole there takes nothing with it.
   const from = areEpochsKnown ? Math.max(request.recoveryPoint, request.logStartOffset) : request.logStartOffset
   const first = firstUnfinished(context, segments, from)
-  producers.reset((await producerStatesBefore(context, segments, first)).entries)
+  const highWatermark = Math.max(request.highWatermark, request.logStartOffset)
+  producers.adopt(await unstableStatesBefore(context, segments, first, highWatermark))
   epochs.truncateFromEnd(first.baseOffset)
   let endOffset = first.baseOffset
   for (const segment of segments.all.slice(segments.indexOf(first))) {
     if (segment !== first) segment.snapshotBefore = encodeProducerSnapshot(producers.entries)
-    const entriesBefore = new Map(producers.entries)
-    const resetProducers = () => producers.reset(entriesBefore)
+    const statesBefore = new ProducerStates()
+    statesBefore.adopt(producers)
+    const resetProducers = () => producers.adopt(statesBefore)
     const recovered = await recoverSegment(context, request, log, segment, { endOffset, resetProducers })
     request.progress(segment.sizeBytes)
     if (recovered.isLast) break

@@ -9,7 +9,7 @@ import type { LogFlusher } from './log-flusher.ts'
 import { writeGapsBelow } from './log-holes.ts'
 import type { LogReader } from './log-reader.ts'
 import type { LogState } from './log-state.ts'
-import { producerStatesBefore } from './producer-recovery.ts'
+import { unstableStatesBefore } from './producer-recovery.ts'
 import { Segment, SegmentIndexes } from './segment.ts'
 import { loadIndexes } from './segment-indexes.ts'
 import { renameToDeleted, unlinkLater } from './segment-removal.ts'
@@ -219,7 +219,7 @@ export class LogTrimmer {
     // Nobody plans to begin the log above its new end while it is being cut.
     state.highWatermark = Math.min(state.highWatermark, endOffset)
     const segment = state.segments.floor(endOffset)
-    const states = await producerStatesBefore(state.context, state.segments, segment)
+    const states = await unstableStatesBefore(state.context, state.segments, segment, state.highWatermark)
     // A batch that reaches over the offset goes: the log may end earlier than asked.
     const { read } = await readSegment(state.context, segment, states, endOffset)
     // Lower first: a checkpoint above where the batches end would look like records that were lost.
@@ -235,7 +235,7 @@ export class LogTrimmer {
     const removed = state.segments.cutWithin(segment)
     this.#unseal(segment)
     segment.adopt(read)
-    state.producers.reset(states.entries)
+    state.producers.adopt(states)
     const last = end > segment.nextOffset ? this.#begin(end) : segment
     this.#ended(last)
     // The newest go first, and the end of this segment last: whatever a crash leaves is a beginning of the log. What is left out in

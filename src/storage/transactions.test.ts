@@ -234,3 +234,33 @@ for (const ending of ['clean', 'kill'] as const) {
       assert.deepEqual(read.abortedTransactions, [])
     }))
 }
+
+for (const what of ['a cut', 'a cut of the last segment', 'a kill', 'a clean stop'] as const) {
+  test(`a transaction whose marker is not replicated is not stable after ${what}`, () =>
+    onHost({ config: { retentionMs: -1 } }, async host => {
+      let log = await host.openLog()
+      append(log, { producerId: 1, producerEpoch: 0, baseSequence: 0, isTransactional: true })
+      assert.equal(endTransaction(log, 1, true), 1)
+      for (let segment = 0; segment < 2; segment++) {
+        log.roll()
+        for (let count = 0; count < 3; count++) append(log)
+        await written(host, log)
+        await log.flush()
+        await log.compaction.need(0)
+      }
+      log.moveHighWatermark(1)
+      assert.equal(log.lastStableOffset, 0)
+      await host.directories.directories[0].saveCheckpoints()
+      await host.directories.directories[0].saveHighWatermarks()
+      if (what === 'a cut') await log.truncate({ endOffset: 4 })
+      if (what === 'a cut of the last segment') await log.truncate({ endOffset: 7 })
+      if (what === 'a clean stop') log = await host.reopen()
+      if (what === 'a kill') {
+        host.node.crash('kill')
+        log = await host.openLog()
+      }
+      assert.deepEqual([log.highWatermark, log.lastStableOffset], [1, 0])
+      log.moveHighWatermark(2)
+      assert.equal(log.lastStableOffset, 2)
+    }))
+}

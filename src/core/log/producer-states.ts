@@ -175,6 +175,18 @@ export class ProducerStates {
     this.#collectOpen()
   }
 
+  /** Becomes the same as another, of which no append can fail any more. */
+  adopt(states: ProducerStates): void {
+    this.reset(states.#entries)
+    this.#ended = [...states.#ended]
+  }
+
+  /** Whether a transaction of one of them has ended: its marker may not be below the high watermark. */
+  get knowsMarkers(): boolean {
+    for (const { coordinatorEpoch } of this.#entries.values()) if (coordinatorEpoch >= 0) return true
+    return false
+  }
+
   #appendMarker(
     bytes: Buffer,
     at: number,
