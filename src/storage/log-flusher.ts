@@ -216,7 +216,7 @@ export class LogFlusher {
         if (segment === undefined || !state.hasFiles) return
         // Its last write has not completed; the next completion comes back here.
         if (segment.appendsInFlight > 0 || state.written.offset < segment.nextOffset) return
-        await this.flush().catch(error => expectDiskError(error))
+        await this.flush()
         if (!state.hasFiles) return
         if (state.segments.includes(segment) && segment.isSealed) await this.#finish(segment)
       }
