@@ -66,6 +66,16 @@ test('a log that is not compacted any more is told with what is in the way, and 
   for (const { message } of world.log.lines) assert.doesNotMatch(message, /\n/)
 })
 
+test('a segment that is gone is a warning that names it', () => {
+  const world = new World({ seed: 1 })
+  const { clock, log } = world.addNode('broker').start()
+  const faults = new StorageFaultLog(clock, log, { directoryWritable: () => {}, directoryFailed: () => {} })
+  faults.segmentLost({ path: '/data/t-0/00000000000000000007.log', offset: 7 })
+  const [{ level, message }] = world.log.lines
+  assert.equal(level, 'warn')
+  assert.match(message, /^\/data\/t-0\/0{19}7\.log is gone.*from offset 7 up to the next segment.*Restore the file/)
+})
+
 test('a pass of compaction is one line, with what it read, kept and removed', () => {
   const world = new World({ seed: 1 })
   const { clock, log } = world.addNode('broker').start()

@@ -49,6 +49,14 @@ export class StorageFaultLog implements StorageFaults, CompactionListener {
     )
   }
 
+  segmentLost({ path, offset }: Parameters<NonNullable<StorageFaults['segmentLost']>>[0]): void {
+    this.#log.write(
+      'warn',
+      `${path} is gone, though other files of this compacted segment were there: records from offset ${offset} up to the next segment are lost. Restore the file from a copy, and restart the broker. This is told once`,
+      { path, offset },
+    )
+  }
+
   /** Clients ask again and again for what cannot be read. */
   readFailed(path: string, error: DiskError): void {
     if (!this.#readFailures.isNew(error.message)) return

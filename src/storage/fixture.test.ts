@@ -28,6 +28,10 @@ export class FaultLog implements StorageFaults {
     this.damage.push(damage)
   }
 
+  segmentLost({ path }: { readonly path: string }): void {
+    this.events.push(`lost ${path}`)
+  }
+
   readFailed(): void {
     this.events.push('readFailed')
   }

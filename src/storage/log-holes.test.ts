@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { segmentFileName } from '../core/log/file-names.ts'
 import { readBaseOffset } from '../records/batch.ts'
-import { compacted, dirty } from './compaction/compaction-fixture.test.ts'
+import { compacted, dirty, put, roll } from './compaction/compaction-fixture.test.ts'
 import { type Problem, verify } from './dump/verify.ts'
 import { append, type Host, onHost, readAll, written } from './fixture.test.ts'
 import type { SegmentedLog } from './segmented-log.ts'
@@ -118,6 +118,28 @@ test('what compaction has left out is no loss, also after the topic is compacted
       await host.close()
     }
     await atRest(host, async () => assert.deepEqual(await verified(host), []))
+  }))
+
+test('a compacted segment that is gone while those it replaced wait to be removed is told once', () =>
+  onHost({ config: { ...config, isCompacted: true, isDeleted: false } }, async host => {
+    const log = await host.openLog()
+    for (let index = 0; index < 60; index++) put(log, [[`key-${index % 50}`, String(index)]])
+    await roll(host, log)
+    await compacted(host, log)
+    const [, segment] = log.inspect().segments
+    const path = `${log.path}/${segmentFileName(segment.baseOffset, 'log')}`
+    await host.close()
+    assert.ok(host.node.disk.files().some(file => `/${file.path}` === `${path}.deleted`))
+    await atRest(host, async () => {
+      await host.io.disk.remove(path)
+      assert.deepEqual(await verified(host), [`${path}: the segment is missing`])
+    })
+    for (const events of [[`lost ${path}`], []]) {
+      await host.open()
+      assert.deepEqual(host.faults.events, events)
+      assert.deepEqual(host.faults.damage, [])
+      await host.close()
+    }
   }))
 
 test('what lies below the log start is not missed', () =>

@@ -150,7 +150,7 @@ export async function loadLog(context: StorageContext, request: LoadRequest): Pr
   if (segments.active.nextOffset < request.logStartOffset) await beginAnew(context, home, log, request.logStartOffset)
   for (const segment of segments.all) context.openFiles.close(segment)
   tellMissingStart(segments, request)
-  tellMissing(plan, request)
+  tellMissing(context, plan, request)
   await removeStraySnapshots(context, path, plan, segments, isKnown)
   const logEndOffset = segments.active.nextOffset
   const logStartOffset = Math.min(Math.max(request.logStartOffset, segments.first.baseOffset), logEndOffset)
@@ -203,12 +203,14 @@ function tellMissingStart({ first }: SegmentList, { isLogStartKnown, logStartOff
 }
 
 /** Where a segment is gone from among others, but not its indexes, it was not compaction or retention that took it. */
-function tellMissing({ missing }: SegmentPlan, { path, logStartOffset, damageFound }: LoadRequest): void {
+function tellMissing({ faults }: StorageContext, { missing, lost }: SegmentPlan, request: LoadRequest): void {
+  const { logStartOffset, damageFound } = request
+  const pathOf = (offset: number) => `${request.path}/${segmentFileName(offset, 'log')}`
   for (const offset of missing) {
-    const file = `${path}/${segmentFileName(offset, 'log')}`
-    if (offset >= logStartOffset)
-      damageFound({ path: file, position: 0, length: undefined, offset, reason: 'the segment is missing' })
+    if (offset < logStartOffset) continue
+    damageFound({ path: pathOf(offset), position: 0, length: undefined, offset, reason: 'the segment is missing' })
   }
+  for (const offset of lost) if (offset >= logStartOffset) faults.segmentLost?.({ path: pathOf(offset), offset })
 }
 
 /**

@@ -22,6 +22,8 @@ export interface StorageFaults {
     readonly length: number
     readonly offset: number
   }): void
+  /** A segment that had taken the place of others is gone; what was left of it is removed. */
+  segmentLost?(lost: { readonly path: string; readonly offset: number }): void
   /** A file could not be read; the reader got KAFKA_STORAGE_ERROR. */
   readFailed(path: string, error: DiskError): void
   /** The directory takes no appends until there is room again. */

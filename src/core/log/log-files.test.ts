@@ -209,6 +209,24 @@ describe('the plan for a directory', () => {
     assert.deepEqual([...plan.remove].sort(), files(10, 'index', 'log'))
   })
 
+  test('a segment that was put anew and is gone is lost; one whose removal did not end is not', () => {
+    const lostOf = (...names: string[]) => {
+      const all = [...files(0, 'log', 'index'), ...files(20, 'log', 'index'), ...names]
+      const { lost, missing, remove } = planSegments(all, () => 15)
+      assert.deepEqual([...remove].sort(), names.toSorted())
+      assert.deepEqual(missing, [])
+      return lost
+    }
+    const old = files(10, 'log.deleted', 'index.deleted', 'timeindex.deleted')
+    assert.deepEqual(lostOf(...old, ...files(10, 'index', 'timeindex')), [10])
+    assert.deepEqual(lostOf(...files(10, 'index.deleted', 'index', 'timeindex')), [10])
+    assert.deepEqual(lostOf(...old), [])
+    assert.deepEqual(lostOf(...files(10, 'log.deleted', 'index', 'timeindex')), [])
+    assert.deepEqual(lostOf(...files(10, 'log.deleted', 'index.deleted', 'timeindex')), [])
+    // Before the first or behind the last segment there is nothing to be between.
+    assert.deepEqual(lostOf(...files(30, 'log.deleted', 'index.deleted', 'index')), [])
+  })
+
   test('drops a swap of a group that was not complete', () => {
     const names = [...files(0, 'log'), ...files(10, 'log'), ...files(10, 'log.swap'), ...files(5, 'log.cleaned')]
     const plan = planSegments(names, () => 15)

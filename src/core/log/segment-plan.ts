@@ -19,6 +19,11 @@ export interface SegmentPlan {
    * leaves them. They stay, to tell of it at the next start too.
    */
   readonly missing: readonly number[]
+  /**
+   * Such segments that had been put anew, as files of theirs say that are there twice, with `.deleted` and without: a removal
+   * that did not end leaves each once. They are in `remove`.
+   */
+  readonly lost: readonly number[]
 }
 
 /**
@@ -59,14 +64,16 @@ export function planSegments(
   const logs = new Set(current.filter(file => file.kind === 'log' && !isReplaced(file.offset)).map(file => file.offset))
   for (const { baseOffset } of swaps) logs.add(baseOffset)
   const missing = new Set<number>()
+  const lost = new Set<number>()
   const [first, last] = [Math.min(...logs), Math.max(...logs)]
   const isDeleted = (offset: number) => parsed.some(file => file.suffix !== undefined && file.offset === offset)
   for (const { name, offset, kind } of current) {
     const isGone = kind !== 'snapshot' && (isReplaced(offset) || !logs.has(offset))
     if (!isGone || renamed.has(name)) continue
-    const isMissed = offset > first && offset < last && !isReplaced(offset) && !isDeleted(offset)
-    if (isMissed) missing.add(offset)
+    const isMissed = offset > first && offset < last && !isReplaced(offset)
+    if (isMissed && !isDeleted(offset)) missing.add(offset)
     else remove.add(name)
+    if (isMissed && parsed.some(file => file.name === `${name}.deleted`)) lost.add(offset)
   }
   const left = [
     ...current.filter(({ name }) => !remove.has(name)),
@@ -83,5 +90,6 @@ export function planSegments(
     withTimeIndex: new Set(offsetsOf('timeindex')),
     withTransactionIndex: new Set(offsetsOf('txnindex')),
     missing: [...missing].sort((a, b) => a - b),
+    lost: [...lost].sort((a, b) => a - b),
   }
 }

@@ -44,7 +44,7 @@ export async function verifyPartition(
   const isContiguous = metadataDirectory.test(directory)
   const cleanedOffset = readCleanedOffset(disk, directory)
   const gapsBelow = readGapsBelow(disk, directory)
-  for (const offset of plan.missing)
+  for (const offset of [...plan.missing, ...plan.lost])
     report({ path: `${directory}/${segmentFileName(offset, 'log')}`, position: 0, problem: 'the segment is missing' })
   let end = start
   let bytes = 0
