@@ -45,6 +45,7 @@ const packages: readonly Package[] = [
   },
 ]
 
+const revision = committedRevision()
 const destination = resolve(process.argv[2] ?? join(root, 'dist'))
 mkdirSync(destination, { recursive: true })
 for (const one of packages) process.stdout.write(`${pack(one)}\n`)
@@ -62,6 +63,17 @@ function pack(one: Package): string {
     return join(destination, fileNameIn(JSON.parse(printed)))
   } finally {
     rmSync(staging, { recursive: true })
+  }
+}
+
+/** Under the name that npm has for it. Undefined where the sources are none of a commit. */
+function committedRevision(): string | undefined {
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' }).trim()
+  try {
+    const isRoot = git('rev-parse', '--show-prefix') === ''
+    return isRoot && git('status', '--porcelain') === '' ? git('rev-parse', 'HEAD') : undefined
+  } catch {
+    return undefined
   }
 }
 
@@ -99,6 +111,7 @@ function manifestOf(one: Package, staging: string): object {
     type: 'module',
     engines: source.engines,
     ...(one.hasCommand ? { bin: { millrace: './bin/millrace.cjs' } } : {}),
+    ...(revision === undefined ? {} : { gitHead: revision }),
     exports: { ...Object.fromEntries(exported), './package.json': './package.json' },
     files: one.hasCommand ? ['bin', 'dist'] : ['dist'],
     dependencies: dependenciesOf(staging),

@@ -3,10 +3,12 @@ import { hostname, totalmem } from 'node:os'
 import { join } from 'node:path'
 import type { LoadedConfig } from '../config/load-config.ts'
 import type { LogSink } from '../io/log-sink.ts'
+import { checkedOutRevision } from '../io/node/checked-out-revision.ts'
 import type { NativeCalls } from '../io/node/native-calls.ts'
 import { nodeIo } from '../io/node/node-io.ts'
 import { AdminServer } from './admin/admin-server.ts'
 import { BrokerMetricsSource } from './admin/broker-metrics-source.ts'
+import type { BuildInfo } from './admin/metrics-source.ts'
 import { Broker } from './broker.ts'
 import { StartError } from './start-error.ts'
 
@@ -66,7 +68,7 @@ export async function startBroker(options: StartOptions): Promise<RunningBroker>
     })
     const broker = await Promise.race([starting, early.promise])
     started = broker
-    const build = { version: version(), node: process.versions.node }
+    const build = buildInfo()
     const source = new BrokerMetricsSource({ broker, disk: io.disk, clock: io.clock, build })
     admin?.serve(source, io.clock, () => broker.isReady)
     return {
@@ -101,8 +103,12 @@ async function listen(admin: AdminServer): Promise<void> {
 }
 
 /** Of the package that this is run from: the checkout's or the built one's. */
-function version(): string {
-  return JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')).version
+/** A package says of which commit it was made. */
+function buildInfo(): BuildInfo {
+  const root = join(import.meta.dirname, '../..')
+  const { version, gitHead } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const revision: string | undefined = gitHead ?? checkedOutRevision(root)
+  return { version, ...(revision !== undefined && { revision }), node: process.versions.node }
 }
 
 /** Linux names each run of the machine. */

@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path'
 import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import { checkedOutRevision } from '../../src/io/node/checked-out-revision.ts'
 
 const run = promisify(execFile)
 const root = resolve(import.meta.dirname, '../..')
@@ -103,6 +104,8 @@ test('the thread of compaction is found where the package is installed', async (
 test('the packages hold what is published, and no Node', async () => {
   const manifest = JSON.parse(await readFile(join(project, 'node_modules/millrace/package.json'), 'utf8'))
   assert.equal(manifest.private, undefined)
+  // Not of sources that were changed since.
+  assert.equal(manifest.gitHead ?? checkedOutRevision(root), checkedOutRevision(root))
   assert.equal(manifest.engines.node, '>=22.15')
   assert.deepEqual(
     [...Object.keys(manifest.dependencies), ...Object.keys(manifest.optionalDependencies ?? {})].filter(name =>

@@ -62,6 +62,8 @@ export interface ControllerGauges {
 
 export interface BuildInfo {
   readonly version: string
+  /** The commit, where it is known. */
+  readonly revision?: string
   /** Of Node. */
   readonly node: string
 }
