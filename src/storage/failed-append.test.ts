@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { buildMarkerBatch } from '../records/control.ts'
-import { append, batchOf, type Host, onHost, tryAppend, written } from './fixture.test.ts'
+import { abort, abortedFrom, append, batchOf, type Host, onHost, written } from './fixture.test.ts'
 import type { SegmentedLog } from './segmented-log.ts'
 
 /** Milliseconds after which an append begins: with some of these it is in flight when what goes on beside it ends. */
@@ -60,14 +59,11 @@ test('the epoch of an append that failed, which was saved meanwhile, is not held
 })
 
 test('an append that fails while the indexes are made anew takes nothing from them', async () => {
-  const transactional = { producerId: 8, producerEpoch: 0, isTransactional: true }
   for (const waitMs of waits) {
     await onHost({ seed: waitMs, config: { indexIntervalBytes: 100 } }, async host => {
       const first = await host.openLog()
       for (let count = 0; count < 10; count++) append(first, { timestamp: 1000 + count })
-      append(first, { ...transactional, baseSequence: 0 })
-      const marker = buildMarkerBatch({ isCommit: false, coordinatorEpoch: 1 }, 2000, transactional)
-      assert.equal(tryAppend(first, Buffer.from(marker), { origin: 'coordinator' }), 11)
+      assert.equal(abort(first), 10)
       await written(host, first)
       await host.close()
       await host.open()
@@ -76,13 +72,9 @@ test('an append that fails while the indexes are made anew takes nothing from th
       append(log)
       await written(host, log)
       log.moveHighWatermark(13)
-      const read = () => log.read({ offset: 10, maxBytes: 1000, minOneBatch: true, isolation: 'lastStableOffset' })
-      const early = read()
+      const early = abortedFrom(log, 10)
       await fail(host, log, { waitMs })
-      for (const answer of [await early, await read()]) {
-        assert.ok(answer.type === 'read')
-        assert.deepEqual(answer.abortedTransactions, [{ producerId: 8, firstOffset: 10 }], `${waitMs} ms`)
-      }
+      for (const aborted of [early, abortedFrom(log, 10)]) assert.deepEqual(await aborted, [10], `${waitMs} ms`)
     })
   }
 })

@@ -6,6 +6,7 @@ import { DiskError, type FileRange } from '../io/disk.ts'
 import { readBaseOffset, readLastOffset } from '../records/batch.ts'
 import { batchSpans } from '../records/batch-header.ts'
 import { BatchBuilder, type BatchFields } from '../records/builder.ts'
+import { buildMarkerBatch } from '../records/control.ts'
 import type { CrashKind } from '../simulator/io/simulated-disk.ts'
 import type { SimulatedIo, SimulatedNode } from '../simulator/io/simulated-node.ts'
 import { World } from '../simulator/io/world.ts'
@@ -177,6 +178,23 @@ export function append(log: SegmentedLog, options: BatchOptions & { leaderEpoch?
   const offset = tryAppend(log, batchOf(batch), { leaderEpoch })
   assert.ok(typeof offset === 'number', `refused: ${JSON.stringify(offset)}`)
   return offset
+}
+
+/** Appends a transaction of one record, and that it is aborted. Answers its offset. */
+export function abort(log: SegmentedLog, timestamp = 2000): number {
+  const producer = { producerId: 8, producerEpoch: 0, isTransactional: true }
+  const baseSequence = (log.inspect().producers[0]?.[1].batches.at(-1)?.lastSequence ?? -1) + 1
+  const offset = append(log, { ...producer, baseSequence, timestamp })
+  const marker = buildMarkerBatch({ isCommit: false, coordinatorEpoch: 1 }, timestamp, producer)
+  assert.equal(tryAppend(log, Buffer.from(marker), { origin: 'coordinator' }), offset + 1)
+  return offset
+}
+
+/** First offsets of the aborted transactions that a reader of committed records is told of. */
+export async function abortedFrom(log: SegmentedLog, offset: number) {
+  const read = await log.read({ offset, maxBytes: 2000, minOneBatch: true, isolation: 'lastStableOffset' })
+  assert.ok(read.type === 'read')
+  return read.abortedTransactions?.map(({ firstOffset }) => firstOffset)
 }
 
 export async function written(host: Host, log: SegmentedLog): Promise<void> {

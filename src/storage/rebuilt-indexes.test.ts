@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { buildMarkerBatch } from '../records/control.ts'
-import { append, type Host, onHost, tryAppend, written } from './fixture.test.ts'
+import { abort, abortedFrom, append, type Host, onHost, written } from './fixture.test.ts'
 import type { SegmentedLog } from './segmented-log.ts'
 
 const config = { indexIntervalBytes: 100, retentionMs: -1, fileDeleteDelayMs: 10 }
-const transactional = { producerId: 8, producerEpoch: 0, isTransactional: true }
 
 /** Two segments, the second of them with an aborted transaction, and an index of it that cannot be read. */
 async function reopened(host: Host): Promise<SegmentedLog> {
@@ -24,21 +22,6 @@ async function reopened(host: Host): Promise<SegmentedLog> {
   await written(host, log)
   log.moveHighWatermark(13)
   return log
-}
-
-/** Appends a transaction of one record, and that it is aborted. Answers its offset. */
-function abort(log: SegmentedLog, timestamp = 2000): number {
-  const baseSequence = (log.inspect().producers[0]?.[1].batches.at(-1)?.lastSequence ?? -1) + 1
-  const offset = append(log, { ...transactional, baseSequence, timestamp })
-  const marker = buildMarkerBatch({ isCommit: false, coordinatorEpoch: 1 }, timestamp, transactional)
-  assert.equal(tryAppend(log, Buffer.from(marker), { origin: 'coordinator' }), offset + 1)
-  return offset
-}
-
-async function abortedFrom(log: SegmentedLog, offset: number) {
-  const read = await log.read({ offset, maxBytes: 2000, minOneBatch: true, isolation: 'lastStableOffset' })
-  assert.ok(read.type === 'read')
-  return read.abortedTransactions?.map(({ firstOffset }) => firstOffset)
 }
 
 test('indexes that are made anew are whole when older segments go meanwhile', async () => {
