@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ErrorCode } from '../base/error-code.ts'
 import { leaderEpochFileName } from '../core/log/file-names.ts'
-import { append, batchOf, type Host, onHost, readAll, written } from './fixture.test.ts'
+import { append, batchOf, type Host, onHost, readAll, tryAppend, written } from './fixture.test.ts'
 import type { SegmentedLog } from './segmented-log.ts'
 
 const epochs = [
@@ -111,8 +111,9 @@ test('a leader whose file of epochs cannot be written for a gap at its end takes
   onHost({}, async host => {
     const log = await begin(host)
     await log.assignEpochs([{ leaderEpoch: 3, startOffset: 3 }])
-    host.node.disk.faults.failNext('write', 'io', { pathEnd: leaderEpochFileName })
     log.assignLeaderEpoch(7)
+    host.node.disk.faults.failNext('write', 'io', { pathEnd: `${leaderEpochFileName}.now.tmp` })
+    assert.ok(typeof tryAppend(log, batchOf(), { leaderEpoch: 7 }) === 'object')
     assert.equal(log.isOffline, true)
     assert.deepEqual(host.faults.events, ['failed'])
   }))
@@ -125,7 +126,7 @@ test('a follower of an older epoch that finds the disk full has its batches when
     log = await host.openLog()
     host.node.crash('kill')
     log = await host.openLog()
-    host.node.disk.faults.failNext('write', 'noSpace', { pathEnd: leaderEpochFileName })
+    host.node.disk.faults.failNext('write', 'noSpace', { pathEnd: `${leaderEpochFileName}.now.tmp` })
     const batch = batchOf({ baseOffset: 2, partitionLeaderEpoch: 2 })
     assert.equal(log.appendAsFollower(batch)?.errorCode, ErrorCode.kafkaStorageError)
     await host.world.sleep(3000)
@@ -159,3 +160,85 @@ test('a leader that begins in a gap while the file of epochs is being written ha
     })
   }
 })
+
+test('a leader that finds the disk full at a gap at its end goes on there when there is room, and after a kill', () =>
+  onHost({}, async host => {
+    const log = await begin(host)
+    await log.assignEpochs([{ leaderEpoch: 3, startOffset: 3 }])
+    log.assignLeaderEpoch(7)
+    host.node.disk.faults.failNext('rename', 'noSpace', { pathEnd: `${leaderEpochFileName}.now.tmp` })
+    assert.ok(typeof tryAppend(log, batchOf(), { leaderEpoch: 7 }) === 'object')
+    await host.world.sleep(3000)
+    assert.deepEqual(host.faults.events, ['full', 'writable'])
+    await appendThree(host, log)
+    await endsAndIsWhole(host, log, 'kill')
+  }))
+
+test('what a leader writes in a gap at its end is there after a kill, and a power cut after that', async () => {
+  for (let seed = 0; seed < 20; seed++) {
+    await onHost({ seed }, async host => {
+      const log = await begin(host)
+      await log.assignEpochs([
+        { leaderEpoch: 3, startOffset: 3 },
+        { leaderEpoch: 4, startOffset: 4 },
+      ])
+      await appendThree(host, log)
+      // What was not synced yet is still there, and the new process counts it as synced before long.
+      host.node.crash('kill')
+      await endsAndIsWhole(host, await host.openLog(), 'power')
+    })
+  }
+})
+
+/** A log with epochs that none of its batches tells of, whose leader has taken offsets for itself that were another epoch's. */
+async function leadInGap(host: Host): Promise<SegmentedLog> {
+  const log = await begin(host)
+  await log.assignEpochs(gap)
+  assert.equal(log.appendAsFollower(batchOf({ baseOffset: 5, partitionLeaderEpoch: 4 })), undefined)
+  await written(host, log)
+  await log.assignEpochs([{ leaderEpoch: 5, startOffset: 8 }])
+  log.assignLeaderEpoch(7)
+  append(log, { leaderEpoch: 7 })
+  await written(host, log)
+  return log
+}
+
+const gap = [
+  { leaderEpoch: 3, startOffset: 2 },
+  { leaderEpoch: 4, startOffset: 3 },
+]
+
+const endings: readonly (readonly [string, (host: Host, log: SegmentedLog) => Promise<void>])[] = [
+  ['a sync', (_, log) => log.flush()],
+  [
+    'a clean stop',
+    async ({ directories }) => {
+      await directories.close({ brokerEpoch: 7 })
+    },
+  ],
+  [
+    'a kill, and a sync by the next process',
+    async host => {
+      host.node.crash('kill')
+      await (await host.openLog()).flush()
+    },
+  ],
+]
+for (const [what, end] of endings) {
+  test(`what batches do not tell of epochs is there when the power is cut after ${what}`, async () => {
+    for (let seed = 0; seed < 20; seed++) {
+      await onHost({ seed }, async host => {
+        await end(host, await leadInGap(host))
+        host.node.crash('power')
+        const again = await host.openLog()
+        assert.deepEqual(
+          again.inspect().epochs,
+          [...epochs, ...gap, { leaderEpoch: 7, startOffset: 6 }],
+          `seed ${seed}`,
+        )
+        assert.equal(again.logEndOffset, 7)
+        assert.deepEqual(host.faults.damage, [])
+      })
+    }
+  })
+}

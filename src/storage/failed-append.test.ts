@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { leaderEpochFileName } from '../core/log/file-names.ts'
 import { abort, abortedFrom, append, batchOf, type Host, onHost, written } from './fixture.test.ts'
 import type { SegmentedLog } from './segmented-log.ts'
 
@@ -30,33 +31,44 @@ test('an append that fails while the log start moves takes back the epoch that i
   }
 })
 
-test('the epoch of an append that failed, which was saved meanwhile, is not held against what comes there instead', async () => {
-  for (const waitMs of waits) {
-    await onHost({ seed: waitMs }, async host => {
+for (const [next, epoch] of [
+  ['a follower of an older epoch', 2],
+  ['a leader', 7],
+] as const) {
+  test(`epochs of an append that failed, which were saved meanwhile, are not held against what ${next} writes there`, () =>
+    onHost({}, async host => {
       const log = await host.openLog()
       for (const leaderEpoch of [1, 2]) append(log, { leaderEpoch })
       await written(host, log)
       await log.flush()
       log.roll()
-      // The files of the segment that has ended, and the epochs, are written.
-      const looked = log.compaction.need(0)
-      await host.world.sleep(waitMs)
-      host.node.disk.faults.failNext('append', 'noSpace', { pathEnd: '.log' })
-      assert.equal(log.appendAsFollower(batchOf({ baseOffset: 2, partitionLeaderEpoch: 3 })), undefined)
+      const { faults } = host.node.disk
+      faults.failNext('append', 'noSpace', { pathEnd: '.log' })
+      faults.stalledUntilUs = (host.world.nowMs + 200) * 1000
+      const copied = [3, 4].map((leaderEpoch, at) => batchOf({ baseOffset: 2 + at, partitionLeaderEpoch: leaderEpoch }))
+      assert.equal(log.appendAsFollower(Buffer.concat(copied)), undefined)
+      await host.world.sleep(1)
+      // Only the append takes long: the epochs are saved with the files of the segment that has ended.
+      faults.stalledUntilUs = 0
+      await log.compaction.need(0)
+      assert.equal(log.nextOffset, 4)
+      assert.match(String(host.io.disk.readSmallFile(`${log.path}/${leaderEpochFileName}`, 100)), /\n4 3\n$/)
       await written(host, log)
-      await looked
+      assert.equal(log.nextOffset, 2)
       await host.world.sleep(3000)
       assert.deepEqual(host.faults.events, ['full', 'writable'])
-      // Another leads by then, and had not heard of that epoch.
-      assert.equal(log.appendAsFollower(batchOf({ baseOffset: 2, partitionLeaderEpoch: 2 })), undefined)
+      if (next === 'a leader') log.assignLeaderEpoch(epoch)
+      for (const baseOffset of [2, 3, 4]) {
+        if (next === 'a leader') append(log, { leaderEpoch: epoch })
+        else assert.equal(log.appendAsFollower(batchOf({ baseOffset, partitionLeaderEpoch: epoch })), undefined)
+      }
       await written(host, log)
       host.node.crash('kill')
       const again = await host.openLog()
-      assert.deepEqual(host.faults.damage, [], `after ${waitMs} ms`)
-      assert.equal(again.logEndOffset, 3)
-    })
-  }
-})
+      assert.deepEqual(host.faults.damage, [])
+      assert.equal(again.logEndOffset, 5)
+    }))
+}
 
 test('an append that fails while the indexes are made anew takes nothing from them', async () => {
   for (const waitMs of waits) {

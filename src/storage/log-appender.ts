@@ -62,7 +62,6 @@ export class LogAppender {
   appendAsFollower(batches: Buffer): Refusal | undefined {
     const refusal = this.#refusal() ?? checkContinues(this.#state, batches)
     if (refusal !== undefined) return refusal
-    if (this.#state.isEpochFileAhead && !this.#settleEpochs()) return refuse(ErrorCode.kafkaStorageError)
     let start = 0
     let at = 0
     for (let size = batchSizeAt(batches, at); size > 0; size = batchSizeAt(batches, at)) {
@@ -75,17 +74,6 @@ export class LogAppender {
     }
     this.#take(batches, start, at)
     return undefined
-  }
-
-  /** Answers whether the file of epochs holds nothing against what comes next. */
-  #settleEpochs(): boolean {
-    try {
-      this.#flusher.epochsCut()
-      return true
-    } catch (error) {
-      this.#state.failed(error)
-      return false
-    }
   }
 
   /** Begins a new segment, if the active one holds anything and the directory can be written. */
@@ -129,11 +117,8 @@ export class LogAppender {
     segment.isSealed = false
     segment.restore(mark)
     state.producers.rollBack(fromOffset)
-    if (state.epochs.dropNewerThan(first.latestEpoch) !== undefined) {
-      state.areEpochsUnsaved = true
-      // They may have been saved while the write was under way.
-      state.isEpochFileAhead = true
-    }
+    // They may have been saved while the write was under way: the file is settled before the next append.
+    state.epochFile.dropNewerThan(first.latestEpoch)
     state.nextOffset = fromOffset
     this.#reader.forget(fromOffset)
     state.directory.writeFailed(error)
@@ -181,8 +166,20 @@ export class LogAppender {
   }
 
   #refusal(): Refusal | undefined {
-    if (this.#state.isWritable && !this.#writer.isFailing && this.#isPrepared()) return undefined
+    const { isWritable } = this.#state
+    if (isWritable && !this.#writer.isFailing && this.#isPrepared() && this.#areEpochsSettled()) return undefined
     return refuse(ErrorCode.kafkaStorageError, 'the log directory cannot be written')
+  }
+
+  /** The file of epochs holds nothing against what is appended next. Where it could not be written, the next append tries again. */
+  #areEpochsSettled(): boolean {
+    try {
+      this.#state.settleEpochs()
+      return true
+    } catch (error) {
+      this.#state.failed(error)
+      return false
+    }
   }
 
   #isPrepared(): boolean {
@@ -290,10 +287,10 @@ export class LogAppender {
   }
 
   #note(segment: Segment, bytes: Buffer, at: number): void {
-    const { epochs, producers, home } = this.#state
-    const startOffset = readBaseOffset(bytes, at)
-    if (epochs.assign({ leaderEpoch: readPartitionLeaderEpoch(bytes, at), startOffset }))
-      this.#state.areEpochsUnsaved = true
+    const { epochFile, producers, home } = this.#state
+    const leaderEpoch = readPartitionLeaderEpoch(bytes, at)
+    if (leaderEpoch > epochFile.epochs.latestEpoch)
+      epochFile.assign({ leaderEpoch, startOffset: readBaseOffset(bytes, at) })
     segment.note(bytes, at, home.indexIntervalBytes)
     const aborted = producers.append(bytes, at)
     if (aborted !== undefined) segment.addAborted(aborted)

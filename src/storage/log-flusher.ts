@@ -1,5 +1,5 @@
 import { assert } from '../base/assert.ts'
-import { leaderEpochFileName, partitionMetadataFileName, segmentFileName } from '../core/log/file-names.ts'
+import { partitionMetadataFileName, segmentFileName } from '../core/log/file-names.ts'
 import { encodeProducerSnapshot } from '../core/log/producer-snapshot.ts'
 import { encodeTransactionIndex } from '../core/log/transaction-index.ts'
 import { DiskError, replaceFile } from '../io/disk.ts'
@@ -8,7 +8,6 @@ import type { LogState } from './log-state.ts'
 import type { Segment } from './segment.ts'
 import { rebuildIndexes } from './segment-indexes.ts'
 import type { LogPosition } from './segment-list.ts'
-import { SharedTask } from './shared-task.ts'
 
 interface Waiter {
   /** Not above what is written: a cut lowers it. */
@@ -33,7 +32,6 @@ export class LogFlusher {
   #finishing: Promise<void> | undefined
   /** Why the last attempt has left sealed segments without their files. */
   #finishFailure: DiskError | undefined
-  readonly #epochSave = new SharedTask(() => this.#replaceEpochs())
 
   constructor(state: LogState) {
     this.#state = state
@@ -160,7 +158,7 @@ export class LogFlusher {
     if (!this.#state.isMetadataSynced) await disk.syncFile(`${this.#state.home.path}/${partitionMetadataFileName}`)
     this.#state.isMetadataSynced = true
     if (this.#state.hasNamesake) await this.#outliveNamesake()
-    if (this.#state.areEpochsUnsynced) await this.#syncEpochs()
+    await this.#state.epochFile.sync()
     await disk.syncDirectory(this.#state.home.path)
     await this.#state.directory.syncNames()
     this.#state.syncedNameChanges = nameChanges
@@ -240,7 +238,7 @@ export class LogFlusher {
         }
     await this.#writeIndexes(segment, write)
     if (next.snapshotBefore !== undefined) await write(snapshot, next.snapshotBefore)
-    await this.saveEpochs()
+    await this.#state.epochFile.save()
     await disk.syncDirectory(this.#state.home.path)
     next.snapshotBefore = undefined
     if (!this.#state.segments.includes(segment) || !segment.isSealed) return
@@ -272,53 +270,6 @@ export class LogFlusher {
     await context.disk.remove(`${home.path}/${segmentFileName(endSnapshot, 'snapshot')}`)
   }
 
-  async saveEpochs(): Promise<void> {
-    while (this.#state.areEpochsUnsaved) await this.#epochSave.run()
-  }
-
-  /** As `replaceFile`, but what a leader has written in place meanwhile is not replaced by what was before. */
-  async #replaceEpochs(): Promise<void> {
-    const state = this.#state
-    const { disk } = state.context
-    const temporary = `${this.#epochsPath}.tmp`
-    state.areEpochsUnsaved = false
-    try {
-      disk.writeSmallFile(temporary, state.epochs.encode())
-      await disk.syncFile(temporary)
-      if (state.areEpochsUnsaved) return
-      disk.rename(temporary, this.#epochsPath)
-      await disk.syncDirectory(state.home.path)
-    } catch (error) {
-      state.areEpochsUnsaved = true
-      throw error
-    }
-  }
-
-  /**
-   * The file names epochs that the log has lost, of offsets that are given to others next. A recovery would hold it against their
-   * batches, so it is written anew before any of them: at once, for a kill, and synced before they count as synced, for a
-   * power cut. Written in place: what a crash leaves of it is whole, or is seen not to be. Whoever is writing the file beside it
-   * sees that it is not what holds now. Throws `DiskError`.
-   */
-  epochsCut(): void {
-    const state = this.#state
-    state.areEpochsUnsaved = true
-    state.areEpochsUnsynced = true
-    state.nameChanges++
-    state.context.disk.writeSmallFile(this.#epochsPath, state.epochs.encode())
-    // Not before: where there was no room, the next append tries again.
-    state.isEpochFileAhead = false
-  }
-
-  async #syncEpochs(): Promise<void> {
-    this.#state.areEpochsUnsynced = false
-    await this.#state.context.disk.syncFile(this.#epochsPath)
-  }
-
-  get #epochsPath(): string {
-    return `${this.#state.home.path}/${leaderEpochFileName}`
-  }
-
   /**
    * The files that let the log be opened again without reading a batch. Nothing is appended any more. Those that would tell
    * when the power had taken a part of them are not synced: then the batches are read instead. Rejects with `DiskError`.
@@ -341,11 +292,7 @@ export class LogFlusher {
       const snapshot = `${state.home.path}/${segmentFileName(state.nextOffset, 'snapshot')}`
       await disk.writeFile(snapshot, encodeProducerSnapshot(state.producers.entries))
       if (state.endSnapshot !== state.nextOffset) await this.removeEndSnapshot()
-      const epochs = this.#epochsPath
-      if (state.areEpochsUnsaved) {
-        await disk.writeFile(`${epochs}.tmp`, state.epochs.encode())
-        await disk.renameFile(`${epochs}.tmp`, epochs)
-      }
+      await state.epochFile.save()
       state.nameChanges++
     }
     await this.flush()

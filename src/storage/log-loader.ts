@@ -12,9 +12,10 @@ import { LeaderEpochs } from '../core/log/leader-epochs.ts'
 import type { LogConfig } from '../core/log/partition-log.ts'
 import { ProducerStates } from '../core/log/producer-states.ts'
 import { planSegments, type SegmentPlan } from '../core/log/segment-plan.ts'
-import { type DirectoryEntry, type Disk, DiskError, replaceFile } from '../io/disk.ts'
+import { type DirectoryEntry, type Disk, DiskError } from '../io/disk.ts'
 import { scanBatches } from './batch-scan.ts'
 import type { CleanEnd } from './clean-ends.ts'
+import { EpochFile } from './epoch-file.ts'
 import { type RecoveringLog, recoverLog, removeSegments } from './log-recovery.ts'
 import type { LoadedLog } from './log-state.ts'
 import { loadSnapshot, producerStatesBefore } from './producer-recovery.ts'
@@ -105,7 +106,7 @@ export function newLog(
     config,
     segments: new SegmentList([segment]),
     producers: new ProducerStates(),
-    epochs: new LeaderEpochs(),
+    epochFile: new EpochFile(context.disk, home, new LeaderEpochs(), { found: undefined, isSettled: false }),
     logStartOffset: 0,
     highWatermark: 0,
     recoveryPoint: 0,
@@ -114,7 +115,6 @@ export function newLog(
     hasNamesake,
     missingSegments: [],
     endSnapshot: undefined,
-    isEpochFileAhead: false,
   }
 }
 
@@ -141,7 +141,8 @@ export async function loadLog(context: StorageContext, request: LoadRequest): Pr
   const segments = listSegments(context, home, plan, request.logStartOffset)
   const producers = new ProducerStates()
   const epochs = readEpochs(context, segments, path)
-  home.epochs = epochs && LeaderEpochs.from(epochs.entries)
+  const found = epochs && LeaderEpochs.from(epochs.entries)
+  home.epochs = found
   const isKnown =
     request.isClean && epochs !== undefined && (await findCleanEnd(context, segments, producers, plan, request))
   const log = { segments, producers, epochs: epochs ?? new LeaderEpochs() }
@@ -154,15 +155,18 @@ export async function loadLog(context: StorageContext, request: LoadRequest): Pr
   await removeStraySnapshots(context, path, plan, segments, isKnown)
   const logEndOffset = segments.active.nextOffset
   const logStartOffset = Math.min(Math.max(request.logStartOffset, segments.first.baseOffset), logEndOffset)
-  const isEpochFileAhead = await forgetEpochsBeyond(context, home, log.epochs, logEndOffset)
   log.epochs.truncateFromStart(logStartOffset)
+  const epochFile = new EpochFile(context.disk, home, log.epochs, { found, isSettled: isKnown })
+  await forgetEpochsBeyond(epochFile, found, logEndOffset)
   return {
     topicId: request.topicId,
     topic: request.topic,
     partition: request.partition,
     home,
     config,
-    ...log,
+    segments,
+    producers,
+    epochFile,
     logStartOffset,
     highWatermark: Math.min(Math.max(request.highWatermark, logStartOffset), logEndOffset),
     recoveryPoint: isKnown ? logEndOffset : Math.min(request.recoveryPoint, logEndOffset),
@@ -171,7 +175,6 @@ export async function loadLog(context: StorageContext, request: LoadRequest): Pr
     hasNamesake: request.hasNamesake,
     missingSegments: plan.missing,
     endSnapshot: isKnown ? logEndOffset : undefined,
-    isEpochFileAhead,
   }
 }
 
@@ -330,22 +333,17 @@ function readEpochs(context: StorageContext, segments: SegmentList, path: string
 /**
  * Epochs are saved before the batches that they began with are synced, so the file may say who wrote offsets which the log does
  * not reach any more. Others get these offsets next, and after a kill the file would make damage of their batches: what
- * it says has to go before anything is appended. Answers whether that is still to be done where an epoch begins right at the end,
- * as it does wherever a leader has taken nothing: only a follower of an older epoch would be contradicted.
+ * it says has to go before anything is appended. Not yet where an epoch begins right at the end, as it does wherever a leader has
+ * taken nothing: only a follower of an older epoch would be contradicted.
  */
 async function forgetEpochsBeyond(
-  { disk }: StorageContext,
-  { path, epochs: saved }: LogHome,
-  epochs: LeaderEpochs,
+  epochFile: EpochFile,
+  found: LeaderEpochs | undefined,
   logEndOffset: number,
-): Promise<boolean> {
-  const last = saved?.entries.at(-1)
-  if (last === undefined || last.startOffset < logEndOffset) return false
-  // After a clean shutdown the log knows them itself: a follower has them from its leader, and gets their batches.
-  if (epochs.entries.at(-1)?.startOffset === last.startOffset) return false
-  if (last.startOffset === logEndOffset) return true
-  await replaceFile(disk, `${path}/${leaderEpochFileName}`, epochs.encode())
-  return false
+): Promise<void> {
+  const newest = found?.entries.at(-1)
+  const isBeyond = newest !== undefined && newest.startOffset > logEndOffset
+  if (isBeyond && epochFile.contradicts(logEndOffset)) await epochFile.save()
 }
 
 /** Where the log ends, and its producers there, if the files of a clean shutdown say so. */

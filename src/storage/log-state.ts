@@ -1,9 +1,9 @@
 import { assert } from '../base/assert.ts'
 import type { Uuid } from '../base/uuid.ts'
-import type { LeaderEpochs } from '../core/log/leader-epochs.ts'
 import type { LogConfig, PartitionLogListener } from '../core/log/partition-log.ts'
 import type { ProducerStates } from '../core/log/producer-states.ts'
 import { type DiskError, expectDiskError } from '../io/disk.ts'
+import type { EpochFile, KnownEpochs } from './epoch-file.ts'
 import { Exclusive } from './exclusive.ts'
 import type { DirectoryOfLog } from './log-directory.ts'
 import { PositionHints } from './position-hints.ts'
@@ -21,7 +21,7 @@ export interface LoadedLog {
   readonly config: LogConfig
   readonly segments: SegmentList
   readonly producers: ProducerStates
-  readonly epochs: LeaderEpochs
+  readonly epochFile: EpochFile
   readonly logStartOffset: number
   readonly highWatermark: number
   /** Below it everything is synced, and every sealed segment has its files. */
@@ -30,8 +30,6 @@ export interface LoadedLog {
   readonly cleanedOffset: number | undefined
   /** The files are those of a clean shutdown: they are on disk, all of them, and say what the log is. */
   readonly isSettled: boolean
-  /** `leader-epoch-checkpoint` says of an epoch that it begins where the log ends, and `epochs` does not. */
-  readonly isEpochFileAhead: boolean
   /** The checkpoints may still say something of an earlier log under this name. */
   readonly hasNamesake: boolean
   /** Base offsets of segments whose files are gone. */
@@ -66,7 +64,7 @@ export class LogState {
   readonly home: LogHome
   readonly segments: SegmentList
   readonly producers: ProducerStates
-  readonly epochs: LeaderEpochs
+  readonly epochFile: EpochFile
   config: LogConfig
   /** Where some offsets are: ends of writes and of reads. */
   readonly hints = new PositionHints()
@@ -101,12 +99,6 @@ export class LogState {
   hasNamesake: boolean
   /** See `LoadedLog`: the file may be there, in the middle of a segment or beyond the end. */
   endSnapshot: number | undefined
-  /** `leader-epoch-checkpoint` does not hold what `epochs` does. */
-  areEpochsUnsaved: boolean
-  /** It may name an epoch at what was the log end, at the start or after a failed append: a follower may get older ones there. */
-  isEpochFileAhead: boolean
-  /** It was written in place, and has to be synced before anything that follows. */
-  areEpochsUnsynced = false
   /** The files are not those that a clean shutdown leaves: something was appended, cut or recovered. */
   isChanged: boolean
   /** Since when something is not synced, if `flush.ms` asks for it; monotonic. */
@@ -130,8 +122,8 @@ export class LogState {
     this.home = loaded.home
     this.segments = loaded.segments
     this.producers = loaded.producers
-    this.epochs = loaded.epochs
-    this.home.epochs = loaded.epochs
+    this.epochFile = loaded.epochFile
+    this.home.epochs = loaded.epochFile.epochs
     this.home.areEpochsComplete = true
     this.config = loaded.config
     this.resetLogStart(loaded.logStartOffset)
@@ -149,11 +141,20 @@ export class LogState {
     this.missingSegments = loaded.missingSegments
     this.endSnapshot = loaded.endSnapshot
     this.isChanged = !loaded.isSettled
-    this.areEpochsUnsaved = !loaded.isSettled
-    this.isEpochFileAhead = loaded.isEpochFileAhead
     assert(this.logStartOffset <= this.nextOffset, 'a log does not begin after its end')
     assert(this.highWatermark <= this.nextOffset, 'the high watermark is not above the log end')
     assert(this.recoveryPoint <= this.nextOffset, 'what is synced is in the log')
+  }
+
+  get epochs(): KnownEpochs {
+    return this.epochFile.epochs
+  }
+
+  /** Before anything is appended: the file of epochs holds nothing against it after a kill. Throws `DiskError`. */
+  settleEpochs(): void {
+    if (!this.epochFile.contradicts(this.nextOffset)) return
+    this.epochFile.replaceNow()
+    this.nameChanges++
   }
 
   /** The log begins there now, for good: nothing that was cut off before it is remembered. */

@@ -152,25 +152,17 @@ export class LogTrimmer {
     state.logStartOffset = offset
     state.isChanged = true
     state.producers.truncateFromStart(offset)
-    if (state.epochs.truncateFromStart(offset)) state.areEpochsUnsaved = true
+    state.epochFile.truncateFromStart(offset)
     state.context.clock.nextTurn(() => state.listener.logStartOffsetMoved())
   }
 
   assignLeaderEpoch(leaderEpoch: number): void {
     const state = this.#state
-    const { epochs, nextOffset } = state
+    const { epochFile, nextOffset } = state
     // Where epochs began in offsets that are missing at the end of this log: it gives these offsets to others.
-    const isCut = epochs.truncateFromEnd(nextOffset + 1)
-    const isNew = epochs.assign({ leaderEpoch, startOffset: nextOffset })
-    if (!isCut && !isNew) return
-    state.areEpochsUnsaved = true
-    state.isChanged = true
-    if (!isCut || !state.hasFiles) return
-    try {
-      this.#flusher.epochsCut()
-    } catch (error) {
-      this.#cutFailed(error)
-    }
+    const isCut = epochFile.truncateFromEnd(nextOffset + 1)
+    const isNew = epochFile.assign({ leaderEpoch, startOffset: nextOffset })
+    if (isCut || isNew) state.isChanged = true
   }
 
   /** What an append that follows says of its epoch would be later than these, and is not to be found without them. */
@@ -184,7 +176,7 @@ export class LogTrimmer {
     if (!state.hasFiles) return
     try {
       await this.#flusher.finishSealed()
-      for (const epoch of epochs) if (state.epochs.assign(epoch)) state.areEpochsUnsaved = true
+      for (const epoch of epochs) state.epochFile.assign(epoch)
       state.isChanged = true
       await this.#saved()
     } catch (error) {
@@ -214,7 +206,7 @@ export class LogTrimmer {
 
   async #truncate(endOffset: number): Promise<void> {
     const state = this.#state
-    if (state.epochs.truncateFromEnd(endOffset)) state.areEpochsUnsaved = true
+    state.epochFile.truncateFromEnd(endOffset)
     if (endOffset >= state.nextOffset) return
     // Nobody plans to begin the log above its new end while it is being cut.
     state.highWatermark = Math.min(state.highWatermark, endOffset)
@@ -299,8 +291,7 @@ export class LogTrimmer {
       // Also what retention could not remove yet: the log may begin anew where that lies.
       const removed = [...this.#taken.splice(0), ...state.segments.replaceAll(segment)]
       state.producers.reset([])
-      state.epochs.clear()
-      state.areEpochsUnsaved = true
+      state.epochFile.clear()
       state.resetLogStart(offset)
       state.highWatermark = offset
       this.#ended(segment)
@@ -354,7 +345,7 @@ export class LogTrimmer {
   }
 
   async #saved(): Promise<void> {
-    await this.#flusher.saveEpochs()
+    await this.#state.epochFile.save()
     await this.#state.context.disk.syncDirectory(this.#state.home.path)
     await this.#flusher.flush()
   }

@@ -1,6 +1,5 @@
 import { assert } from '../base/assert.ts'
 import { type SegmentFileKind, segmentFileName } from '../core/log/file-names.ts'
-import type { LeaderEpochs } from '../core/log/leader-epochs.ts'
 import { OffsetIndex } from '../core/log/offset-index.ts'
 import { maxRelativeOffset } from '../core/log/segment-rolling.ts'
 import { TimeIndex } from '../core/log/time-index.ts'
@@ -8,6 +7,7 @@ import type { AbortedTransactionEntry } from '../core/log/transaction-index.ts'
 import type { DiskFile } from '../io/disk.ts'
 import { readBatchSize } from '../records/batch.ts'
 import type { DamageMemory } from './damage-memory.ts'
+import type { KnownEpochs } from './epoch-file.ts'
 import { Intervals } from './intervals.ts'
 import type { FileUser } from './open-files.ts'
 import { type BatchPlace, storedLastOffset, storedMaxTimestamp } from './stored-batch.ts'
@@ -21,7 +21,7 @@ export interface LogHome {
   /** No offset is ever left out: it is the log of the metadata. */
   readonly isContiguous: boolean
   /** What batches are compared with: while the log is recovered, only what its file said. */
-  epochs: LeaderEpochs | undefined
+  epochs: KnownEpochs | undefined
   areEpochsComplete: boolean
   /** The log's own; nothing before it is opened. */
   requestFlush: () => void

@@ -1,4 +1,3 @@
-import type { LeaderEpochs } from '../core/log/leader-epochs.ts'
 import {
   batchHeaderBytes,
   batchSizeAt,
@@ -13,6 +12,7 @@ import {
   readPartitionLeaderEpoch,
 } from '../records/batch.ts'
 import { isLegacyCrcValid, readLegacyTimestamp } from '../records/legacy.ts'
+import type { KnownEpochs } from './epoch-file.ts'
 
 /**
  * What can be said of an entry of a segment, which is a batch of magic 2 or an entry from before an upgrade. The offset
@@ -55,7 +55,7 @@ export interface BatchPlace {
   /** Its leader epoch is not below this. */
   readonly minLeaderEpoch: number
   /** Which epoch wrote which offset, as far as that is known without the batches. */
-  readonly epochs: LeaderEpochs | undefined
+  readonly epochs: KnownEpochs | undefined
   /** No epoch is missing there: otherwise newer ones may follow the last. */
   readonly areEpochsComplete: boolean
 }

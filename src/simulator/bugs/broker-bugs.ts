@@ -161,8 +161,8 @@ export const bugs: readonly PlantedBug[] = [
   {
     name: 'epochs-are-not-saved',
     file: 'storage/log-flusher.ts',
-    find: 'if (state.areEpochsUnsaved) {',
-    replace: 'if (state.areEpochsUnsaved && state.nextOffset < 0) {',
+    find: 'await state.epochFile.save()',
+    replace: '',
     why: 'after a clean stop the newest leader epoch of a log is not known (I5)',
   },
   {
