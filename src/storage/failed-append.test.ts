@@ -101,7 +101,7 @@ test('an append that fails while the indexes are made anew leaves the largest ti
       await host.open()
       host.node.disk.faults.failNext('read', 'io', { pathEnd: '.index' })
       const log = host.log()
-      append(log, { timestamp: 2000 })
+      append(log, { timestamp: 9000 })
       await written(host, log)
       const early = log.findByTimestamp(1n)
       await fail(host, log, { waitMs })

@@ -19,12 +19,13 @@ import {
   readPartitionLeaderEpoch,
 } from '../records/batch.ts'
 import { checkBatchRun } from '../records/batch-run.ts'
+import { SegmentIndexes } from './index-entries.ts'
 import type { LogFlusher } from './log-flusher.ts'
 import type { LogReader } from './log-reader.ts'
 import type { LogState } from './log-state.ts'
 import { LogWriter, maxGatheredBytes, type Write } from './log-writer.ts'
 import { refuse, reserveBatch } from './reservation.ts'
-import { Segment, SegmentIndexes } from './segment.ts'
+import { Segment } from './segment.ts'
 import { loadIndexesNow } from './segment-indexes.ts'
 import { isLegacy, storedLastOffset, storedLeaderEpoch, storedMaxTimestamp } from './stored-batch.ts'
 import { TailCache } from './tail-cache.ts'
@@ -215,13 +216,14 @@ export class LogAppender {
   #mustRollBefore(bytes: Buffer, at: number, untaken: number): boolean {
     const { config, segments, context } = this.#state
     const { active } = segments
-    const indexes = active.indexes as SegmentIndexes
+    const { entries } = active
+    assert(entries !== undefined, 'an active segment has entries in memory')
     return mustRoll(
       {
         baseOffset: active.baseOffset,
         sizeBytes: active.sizeBytes + untaken,
-        offsetIndexEntries: indexes.offsets.length,
-        timeIndexEntries: indexes.times.length,
+        offsetIndexEntries: entries.offsets.length,
+        timeIndexEntries: entries.times.length,
         firstTimestamp: active.firstTimestamp,
         createdWallMs: active.createdWallMs,
         jitterMs: active.jitterMs,

@@ -3,6 +3,7 @@ import { partitionMetadataFileName, segmentFileName } from '../core/log/file-nam
 import { encodeProducerSnapshot } from '../core/log/producer-snapshot.ts'
 import { encodeTransactionIndex } from '../core/log/transaction-index.ts'
 import { DiskError, replaceFile } from '../io/disk.ts'
+import type { SegmentIndexes } from './index-entries.ts'
 import { namesakeFileName } from './log-loader.ts'
 import type { LogState } from './log-state.ts'
 import type { Segment } from './segment.ts'
@@ -249,10 +250,7 @@ export class LogFlusher {
 
   /** Kafka's index files of a segment that ends. */
   async #writeIndexes(segment: Segment, write: (path: string, bytes: Buffer) => Promise<void>): Promise<void> {
-    let { indexes } = segment
-    if (indexes === undefined || indexes.missingBelow > 0) {
-      indexes = await rebuildIndexes(this.#state.context, this.#state.segments, segment)
-    }
+    const indexes = await this.#wholeIndexes(segment)
     await write(segment.pathOf('index'), indexes.offsets.encode())
     await write(segment.pathOf('timeindex'), indexes.times.encode())
     const { disk } = this.#state.context
@@ -260,6 +258,10 @@ export class LogFlusher {
     if (segment.hasTransactionIndex) await write(path, encodeTransactionIndex(indexes.aborted))
     // Of an abort that has been cut off since: what lies there now would be hidden, and compacted away.
     else if (disk.status(path) !== undefined) await disk.remove(path)
+  }
+
+  #wholeIndexes(segment: Segment): SegmentIndexes | Promise<SegmentIndexes> {
+    return segment.indexes ?? rebuildIndexes(this.#state.context, this.#state.segments, segment)
   }
 
   /** What the last clean shutdown has left at the end of the log is not of its end any more. */

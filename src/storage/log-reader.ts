@@ -115,7 +115,7 @@ export class LogReader {
   /** Looks for a batch in a file that the kernel has in memory: that takes microseconds, a visit to the pool a hundred. */
   #locateWarm(segment: Segment, offset: number): number | undefined {
     const { indexes } = segment
-    if (indexes === undefined || !indexes.isTrusted || indexes.missingBelow > 0) return undefined
+    if (indexes === undefined || !indexes.isTrusted) return undefined
     if (offset >= segment.nextOffset || !this.#isWarm(segment)) return undefined
     const from = indexedPosition(segment, offset)
     const end = Math.min(segment.verified.endOfCover(from), segment.writtenBytes)
@@ -264,8 +264,7 @@ export class LogReader {
     const file = this.#file(segment)
     file.retain()
     try {
-      const isPartial = (segment.indexes?.missingBelow ?? 0) > 0
-      if (isPartial || !(await confirmEntry(file, segment, offset))) {
+      if (!(await confirmEntry(file, segment, offset))) {
         await rebuildIndexes(this.#context, this.#segments, segment)
         return 'again'
       }

@@ -4,13 +4,14 @@ import { encodeProducerSnapshot } from '../core/log/producer-snapshot.ts'
 import { countExpired, type RetainedSegment } from '../core/log/retention.ts'
 import { expectDiskError } from '../io/disk.ts'
 import { batchHeaderBytes, readBaseOffset } from '../records/batch.ts'
+import { SegmentIndexes } from './index-entries.ts'
 import type { LogAppender } from './log-appender.ts'
 import type { LogFlusher } from './log-flusher.ts'
 import { writeGapsBelow } from './log-holes.ts'
 import type { LogReader } from './log-reader.ts'
 import type { LogState } from './log-state.ts'
 import { unstableStatesBefore } from './producer-recovery.ts'
-import { Segment, SegmentIndexes } from './segment.ts'
+import { Segment } from './segment.ts'
 import { loadIndexes } from './segment-indexes.ts'
 import { renameToDeleted, unlinkLater } from './segment-removal.ts'
 import { readSegment } from './segment-scan.ts'
@@ -79,7 +80,7 @@ export class LogTrimmer {
     const { segments, context, config } = this.#state
     if (!config.isDeleted || config.retentionMs < 0) return
     for (const segment of [...segments.all]) {
-      if (segment.isMaxTimestampKnown && segment.largestTimestampMs !== undefined) continue
+      if (segment.largestTimestampMs !== undefined) continue
       if (!segment.isSealed && segment.sizeBytes === 0) continue
       const { times } = await loadIndexes(context, segments, segment)
       const status = times.length > 0 ? undefined : context.disk.status(segment.filePath)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { abort, abortedFrom, append, type Host, onHost, written } from './fixture.test.ts'
+import { abort, abortedFrom, append, type Host, onHost, readAll, written } from './fixture.test.ts'
 import type { SegmentedLog } from './segmented-log.ts'
 
 const config = { indexIntervalBytes: 100, retentionMs: -1, fileDeleteDelayMs: 10 }
@@ -141,3 +141,31 @@ test('indexes that are made anew tell of the largest timestamp, also where it ca
     }
   }
 })
+
+for (const first of ['a read', 'an append'] as const) {
+  for (const ending of ['the segment goes on', 'the segment ends', 'the segment ends, and the broker stops']) {
+    test(`indexes that are made anew tell of the largest timestamp where ${first} comes first, and ${ending}`, () =>
+      onHost({ config: { retentionMs: -1 } }, async host => {
+        const before = await host.openLog()
+        for (const timestamp of [1000, 9000, 2000]) append(before, { timestamp })
+        await written(host, before)
+        await host.close()
+        await host.open()
+        host.node.disk.faults.failNext('read', 'io', { pathEnd: '.index' })
+        let log = host.log()
+        if (first === 'a read') assert.equal((await readAll(log)).length, 3)
+        append(log, { timestamp: 3000 })
+        await written(host, log)
+        if (ending !== 'the segment goes on') {
+          log.roll()
+          append(log, { timestamp: 1000 })
+          await written(host, log)
+          await log.compaction.need(0)
+        }
+        if (ending.endsWith('stops')) log = await host.reopen()
+        const largest = { leaderEpoch: 0, offset: 1, timestamp: 9000n }
+        assert.deepEqual(await log.findByTimestamp(4000n), largest)
+        assert.deepEqual(await log.findMaxTimestamp(), largest)
+      }))
+  }
+}

@@ -3,8 +3,9 @@ import { TimeIndex } from '../core/log/time-index.ts'
 import { decodeTransactionIndex } from '../core/log/transaction-index.ts'
 import { type Disk, DiskError, type DiskFile, expectDiskError } from '../io/disk.ts'
 import { batchHeaderBytes, readLastOffset } from '../records/batch.ts'
+import { SegmentIndexes } from './index-entries.ts'
 import { producerStatesBefore } from './producer-recovery.ts'
-import { type Segment, SegmentIndexes } from './segment.ts'
+import type { Segment } from './segment.ts'
 import type { SegmentList } from './segment-list.ts'
 import { readSegment } from './segment-scan.ts'
 import type { StorageContext } from './storage-context.ts'
@@ -18,16 +19,15 @@ export async function loadIndexes(
   segments: SegmentList,
   segment: Segment,
 ): Promise<SegmentIndexes> {
-  if (segment.indexes === undefined) {
+  if (segment.entries === undefined) {
     const read = decodeIndexes(segment, await readIndexFiles(context, segment))
     // Somebody else may have loaded them, or begun to append, meanwhile.
-    if (read === undefined) return rebuildIndexes(context, segments, segment)
-    segment.indexes ??= read
+    if (segment.entries === undefined) segment.indexes = read
   }
-  // Some batches have no entries yet, and nobody would know of the transactions that aborted in them.
-  if (segment.indexes.missingBelow > 0) return rebuildIndexes(context, segments, segment)
+  const { indexes } = segment
+  if (indexes === undefined) return rebuildIndexes(context, segments, segment)
   touch(context, segments, segment)
-  return segment.indexes
+  return indexes
 }
 
 /** They may leave memory when they can be made anew: not while batches are being written that they speak of. */
@@ -38,7 +38,7 @@ function touch(context: StorageContext, segments: SegmentList, segment: Segment)
 
 /** The same within the turn, for the active segment: an index that is damaged is built anew in the background. */
 export function loadIndexesNow(context: StorageContext, segment: Segment): void {
-  if (segment.indexes !== undefined) return
+  if (segment.entries !== undefined) return
   const readNow = (path: string) => {
     try {
       return context.disk.readSmallFile(path, maxIndexBytes)
@@ -51,8 +51,8 @@ export function loadIndexesNow(context: StorageContext, segment: Segment): void 
     times: readNow(segment.pathOf('timeindex')),
     aborted: segment.hasTransactionIndex ? readNow(segment.pathOf('txnindex')) : undefined,
   })
-  segment.indexes = read ?? new SegmentIndexes()
-  if (read === undefined) segment.indexes.missingBelow = segment.sizeBytes
+  if (read === undefined) segment.beginLaterEntries()
+  else segment.indexes = read
 }
 
 interface IndexFiles {
@@ -176,13 +176,13 @@ async function rebuildOnce(
 }
 
 /** Entries of batches that were appended while the earlier ones were read. */
-function takeLater(made: SegmentIndexes, read: Segment, { indexes, baseOffset }: Segment): void {
-  if (indexes === undefined) return
+function takeLater(made: SegmentIndexes, read: Segment, { entries, baseOffset }: Segment): void {
+  if (entries === undefined) return
   const from = read.nextOffset - baseOffset
-  for (let at = indexes.offsets.floor(from - 1) + 1; at < indexes.offsets.length; at++) {
-    made.offsets.append(indexes.offsets.relativeOffsetAt(at), indexes.offsets.positionAt(at))
+  for (let at = entries.offsets.floor(from - 1) + 1; at < entries.offsets.length; at++) {
+    made.offsets.append(entries.offsets.relativeOffsetAt(at), entries.offsets.positionAt(at))
   }
-  for (const [timestamp, offset] of indexes.times.entries())
+  for (const [timestamp, offset] of entries.times.entries())
     if (offset >= from) made.times.maybeAppend(timestamp, offset)
-  for (const entry of indexes.aborted) if (entry.lastOffset >= read.nextOffset) made.aborted.push(entry)
+  for (const entry of entries.aborted) if (entry.lastOffset >= read.nextOffset) made.aborted.push(entry)
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Segment, SegmentIndexes } from './segment.ts'
+import { SegmentIndexes } from './index-entries.ts'
+import { Segment } from './segment.ts'
 import { SegmentList } from './segment-list.ts'
 
 function segmentAt(baseOffset: number): Segment {

@@ -11,7 +11,8 @@ import {
   readLastOffset,
 } from '../records/batch.ts'
 import { type BatchVisitor, type ScanRange, scanBatches, scanWindowBytes } from './batch-scan.ts'
-import { Segment, SegmentIndexes } from './segment.ts'
+import { SegmentIndexes } from './index-entries.ts'
+import { Segment } from './segment.ts'
 import type { StorageContext } from './storage-context.ts'
 import { type BatchPlace, isLegacy, storedLastOffset } from './stored-batch.ts'
 

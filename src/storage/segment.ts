@@ -1,13 +1,13 @@
 import { assert } from '../base/assert.ts'
 import { type SegmentFileKind, segmentFileName } from '../core/log/file-names.ts'
-import { OffsetIndex } from '../core/log/offset-index.ts'
 import { maxRelativeOffset } from '../core/log/segment-rolling.ts'
-import { TimeIndex } from '../core/log/time-index.ts'
+import type { TimeIndex } from '../core/log/time-index.ts'
 import type { AbortedTransactionEntry } from '../core/log/transaction-index.ts'
 import type { DiskFile } from '../io/disk.ts'
 import { readBatchSize } from '../records/batch.ts'
 import type { DamageMemory } from './damage-memory.ts'
 import type { KnownEpochs } from './epoch-file.ts'
+import { LaterEntries, type SegmentIndexes } from './index-entries.ts'
 import { Intervals } from './intervals.ts'
 import type { FileUser } from './open-files.ts'
 import { type BatchPlace, storedLastOffset, storedMaxTimestamp } from './stored-batch.ts'
@@ -25,33 +25,6 @@ export interface LogHome {
   areEpochsComplete: boolean
   /** The log's own; nothing before it is opened. */
   requestFlush: () => void
-}
-
-export class SegmentIndexes {
-  readonly offsets: OffsetIndex
-  readonly times: TimeIndex
-  readonly aborted: AbortedTransactionEntry[]
-  /** Made by this process from the batches. What came from a file has to be confirmed when it is used. */
-  isTrusted = true
-  /** Batches below this position have no entries: the files were damaged and are not built anew yet. */
-  missingBelow = 0
-
-  constructor(offsets = new OffsetIndex(), times = new TimeIndex(), aborted: AbortedTransactionEntry[] = []) {
-    this.offsets = offsets
-    this.times = times
-    this.aborted = aborted
-  }
-
-  /** Forgets what is said of batches from this offset on. */
-  truncate({ endOffset, baseOffset }: { readonly endOffset: number; readonly baseOffset: number }): void {
-    this.offsets.truncate(endOffset - baseOffset)
-    this.times.truncate(endOffset - baseOffset)
-    while ((this.aborted.at(-1)?.lastOffset ?? -1) >= endOffset) this.aborted.pop()
-  }
-
-  get sizeBytes(): number {
-    return this.offsets.sizeBytes + this.times.sizeBytes + this.aborted.length * 40
-  }
 }
 
 /**
@@ -103,15 +76,16 @@ export class Segment implements FileUser, TouchedFile {
   nextOffset: number
   /** Up to here the file is synced. */
   syncedBytes = 0
-  /** The largest timestamp of any record, -1 when none has one; undefined until it is read from the time index. */
+  /**
+   * The largest timestamp of any record that `entries` knows of, -1 when none has one; undefined until it is read from the time
+   * index. `largestTimestamp` is that of all.
+   */
   maxTimestamp: bigint | undefined = -1n
   /** Last offset of the batch that carries it. */
   maxTimestampOffset: number
   /** Max timestamp of the first batch; undefined while unknown. */
   firstTimestamp: bigint | undefined = undefined
   bytesSinceIndexEntry = 0
-  /** Undefined while they are on disk only. */
-  indexes: SegmentIndexes | undefined = undefined
   /** Batches whose CRC this process has checked: these bytes may be sent as they lie in the file. */
   readonly verified = new Intervals()
   /** Damage that reads have met; undefined until one does. */
@@ -120,6 +94,7 @@ export class Segment implements FileUser, TouchedFile {
   cuts = 0
   /** There is a `.txnindex` with something in it. */
   hasTransactionIndex = false
+  #entries: SegmentIndexes | LaterEntries | undefined = undefined
   #modifiedWallMs: number | undefined = undefined
 
   constructor(home: LogHome, baseOffset: number, how: { createdWallMs: number; jitterMs: number; isOnDisk: boolean }) {
@@ -130,6 +105,26 @@ export class Segment implements FileUser, TouchedFile {
     this.isOnDisk = how.isOnDisk
     this.nextOffset = baseOffset
     this.maxTimestampOffset = baseOffset
+  }
+
+  /** Of all its batches; undefined while they are on disk only, or have to be made anew. */
+  get indexes(): SegmentIndexes | undefined {
+    return this.#entries?.areWhole === true ? this.#entries : undefined
+  }
+
+  set indexes(indexes: SegmentIndexes | undefined) {
+    this.#entries = indexes
+  }
+
+  /** Where batches that are appended get their entries; undefined while all of that is on disk only. */
+  get entries(): SegmentIndexes | LaterEntries | undefined {
+    return this.#entries
+  }
+
+  /** There are no index files that can be used, and somebody wants to append. */
+  beginLaterEntries(): void {
+    assert(this.#entries === undefined, 'indexes that are there are not given up')
+    this.#entries = new LaterEntries()
   }
 
   get filePath(): string {
@@ -145,7 +140,7 @@ export class Segment implements FileUser, TouchedFile {
   }
 
   get hasAbortedInMemory(): boolean {
-    return this.indexes?.missingBelow === 0 || !this.hasTransactionIndex
+    return this.indexes !== undefined || !this.hasTransactionIndex
   }
 
   syncSoon(): void {
@@ -172,15 +167,16 @@ export class Segment implements FileUser, TouchedFile {
 
   /** Takes in a batch that is appended to the segment: its place, its timestamps and its index entries. */
   note(bytes: Buffer, at: number, indexIntervalBytes: number): void {
-    assert(this.indexes !== undefined && this.maxTimestamp !== undefined, 'an active segment has its indexes in memory')
+    const entries = this.#entries
+    assert(entries !== undefined && this.maxTimestamp !== undefined, 'an active segment has entries in memory')
     const lastOffset = storedLastOffset(bytes, at)
     assert(lastOffset >= this.nextOffset, 'batches of a segment follow one another')
     const size = readBatchSize(bytes, at)
     const maxTimestamp = storedMaxTimestamp(bytes, at)
     this.noteTimestamp(maxTimestamp, lastOffset, this.sizeBytes === 0)
     if (this.bytesSinceIndexEntry > indexIntervalBytes) {
-      this.indexes.offsets.append(lastOffset - this.baseOffset, this.sizeBytes)
-      this.indexes.times.maybeAppend(this.maxTimestamp, this.maxTimestampOffset - this.baseOffset)
+      entries.offsets.append(lastOffset - this.baseOffset, this.sizeBytes)
+      entries.times.maybeAppend(this.maxTimestamp, this.maxTimestampOffset - this.baseOffset)
       this.bytesSinceIndexEntry = 0
     }
     this.verified.add(this.sizeBytes, this.sizeBytes + size)
@@ -199,18 +195,15 @@ export class Segment implements FileUser, TouchedFile {
 
   /** An ABORT marker was appended that ended this transaction. */
   addAborted(entry: AbortedTransactionEntry): void {
-    assert(this.indexes !== undefined, 'an active segment has its indexes in memory')
-    this.indexes.aborted.push(entry)
+    assert(this.#entries !== undefined, 'an active segment has entries in memory')
+    this.#entries.aborted.push(entry)
     this.hasTransactionIndex = true
   }
 
   /** The last entry of the time index has the largest timestamp of all, once no batch follows. */
   endTimeIndex(): void {
-    assert(
-      this.indexes !== undefined && this.maxTimestamp !== undefined,
-      'a segment that ends has its indexes in memory',
-    )
-    this.indexes.times.maybeAppend(this.maxTimestamp, this.maxTimestampOffset - this.baseOffset)
+    assert(this.#entries !== undefined && this.maxTimestamp !== undefined, 'a segment that ends has entries in memory')
+    this.#entries.times.maybeAppend(this.maxTimestamp, this.maxTimestampOffset - this.baseOffset)
   }
 
   /** No batch follows. */
@@ -220,25 +213,20 @@ export class Segment implements FileUser, TouchedFile {
     this.isFinished = false
   }
 
-  /** Batches can be noted: the indexes are in memory, and what is known of timestamps with them. */
+  /** Batches can be noted: there are entries in memory, and what they know of timestamps. */
   get isPrepared(): boolean {
-    return this.indexes !== undefined && this.maxTimestamp !== undefined && !this.isUnprepared
+    return this.#entries !== undefined && this.maxTimestamp !== undefined && !this.isUnprepared
   }
 
-  /** The indexes have been loaded, the first timestamp has been read: batches can be noted. */
+  /** There are entries, the first timestamp has been read: batches can be noted. */
   prepare(): void {
-    assert(this.indexes !== undefined, 'an active segment has its indexes in memory')
+    assert(this.#entries !== undefined, 'an active segment has entries in memory')
     this.isUnprepared = false
-    this.#loadMaxTimestamp(this.indexes.times)
+    this.#loadMaxTimestamp(this.#entries.times)
   }
 
-  /** `maxTimestamp` is that of all batches. As long as indexes are not built anew, those that came before this process do not count. */
-  get isMaxTimestampKnown(): boolean {
-    return this.maxTimestamp !== undefined && (this.indexes?.missingBelow ?? 0) === 0
-  }
-
-  /** The first batches have been read anew. */
-  noteEarlier({ maxTimestamp = -1n, maxTimestampOffset }: Segment): void {
+  /** The first batches have been read anew. Of several with the largest timestamp the first one counts. */
+  noteEarlier({ maxTimestamp = -1n, maxTimestampOffset }: Pick<Segment, 'maxTimestamp' | 'maxTimestampOffset'>): void {
     if (this.maxTimestamp !== undefined && maxTimestamp < this.maxTimestamp) return
     this.maxTimestamp = maxTimestamp
     this.maxTimestampOffset = maxTimestampOffset
@@ -275,10 +263,16 @@ export class Segment implements FileUser, TouchedFile {
     this.isUnprepared = false
   }
 
+  /** Of all records, -1 when none has one; undefined while it is not known. */
+  get largestTimestamp(): bigint | undefined {
+    return this.#entries?.areWhole === false ? undefined : this.maxTimestamp
+  }
+
   /** For retention, in ms; undefined while it is not known. */
   get largestTimestampMs(): number | undefined {
-    if (this.maxTimestamp === undefined) return undefined
-    return this.maxTimestamp >= 0n ? Number(this.maxTimestamp) : this.#modifiedWallMs
+    const { largestTimestamp } = this
+    if (largestTimestamp === undefined) return undefined
+    return largestTimestamp >= 0n ? Number(largestTimestamp) : this.#modifiedWallMs
   }
 
   /** The segment's time index is read; where it has no entry, the time of the file's last change counts. */
@@ -288,7 +282,7 @@ export class Segment implements FileUser, TouchedFile {
   }
 
   mark(): SegmentMark {
-    assert(this.indexes !== undefined && this.maxTimestamp !== undefined, 'an active segment has its indexes in memory')
+    assert(this.#entries !== undefined && this.maxTimestamp !== undefined, 'an active segment has entries in memory')
     return {
       sizeBytes: this.sizeBytes,
       nextOffset: this.nextOffset,
@@ -300,15 +294,15 @@ export class Segment implements FileUser, TouchedFile {
   }
 
   restore(mark: SegmentMark): void {
-    assert(this.indexes !== undefined && mark.sizeBytes <= this.sizeBytes, 'going back makes a segment smaller')
+    assert(this.#entries !== undefined && mark.sizeBytes <= this.sizeBytes, 'going back makes a segment smaller')
     this.sizeBytes = mark.sizeBytes
     this.nextOffset = mark.nextOffset
     this.maxTimestamp = mark.maxTimestamp
     this.maxTimestampOffset = mark.maxTimestampOffset
     this.firstTimestamp = mark.firstTimestamp
     this.bytesSinceIndexEntry = mark.bytesSinceIndexEntry
-    this.indexes.truncate({ endOffset: mark.nextOffset, baseOffset: this.baseOffset })
-    this.#noteIndexed(this.indexes.times)
+    this.#entries.truncate({ endOffset: mark.nextOffset, baseOffset: this.baseOffset })
+    this.#noteIndexed(this.#entries.times)
     this.verified.truncate(mark.sizeBytes)
     this.isFinished = true
   }
@@ -316,6 +310,8 @@ export class Segment implements FileUser, TouchedFile {
   /** Indexes that were made anew know of batches that nobody knew of when the mark was made. */
   #noteIndexed(times: TimeIndex): void {
     const last = times.length - 1
-    if (last >= 0) this.noteTimestamp(times.timestampAt(last), this.baseOffset + times.relativeOffsetAt(last), false)
+    if (last < 0) return
+    const maxTimestampOffset = this.baseOffset + times.relativeOffsetAt(last)
+    this.noteEarlier({ maxTimestamp: times.timestampAt(last), maxTimestampOffset })
   }
 }

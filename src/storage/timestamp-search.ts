@@ -6,8 +6,9 @@ import { readLegacyRecords } from '../records/legacy.ts'
 import type { Record } from '../records/record.ts'
 import { type Finding, findByTimestamp as findInBatch, findMaxTimestamp as findMaxInBatch } from '../records/search.ts'
 import { type BatchVisitor, scanBatches } from './batch-scan.ts'
+import type { SegmentIndexes } from './index-entries.ts'
 import type { LogState } from './log-state.ts'
-import type { Segment, SegmentIndexes } from './segment.ts'
+import type { Segment } from './segment.ts'
 import { loadIndexes, rebuildIndexes } from './segment-indexes.ts'
 import { indexedPosition } from './segment-locator.ts'
 import { isLegacy, storedLastOffset, storedLeaderEpoch, storedMaxTimestamp } from './stored-batch.ts'
@@ -100,7 +101,7 @@ function findInLegacy(bytes: Buffer, at: number, isWanted: (record: Record) => b
 
 /** -1 when no record of the segment has a timestamp. */
 async function largestTimestamp(state: LogState, segment: Segment): Promise<bigint> {
-  if (!segment.isMaxTimestampKnown) {
+  if (segment.largestTimestamp === undefined) {
     const { context, segments } = state
     const { times } = await loadIndexes(context, segments, segment)
     const last = times.length - 1

@@ -111,8 +111,8 @@ export const bugs: readonly PlantedBug[] = [
   {
     name: 'index-points-behind-batch',
     file: 'storage/segment.ts',
-    find: 'this.indexes.offsets.append(lastOffset - this.baseOffset, this.sizeBytes)',
-    replace: 'this.indexes.offsets.append(lastOffset - this.baseOffset, this.sizeBytes + size)',
+    find: 'entries.offsets.append(lastOffset - this.baseOffset, this.sizeBytes)',
+    replace: 'entries.offsets.append(lastOffset - this.baseOffset, this.sizeBytes + size)',
     why: 'reads that go by the index begin one batch too late (I52, I40)',
   },
   {

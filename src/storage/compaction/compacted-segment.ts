@@ -3,8 +3,9 @@ import { type SegmentFileKind, segmentFileName } from '../../core/log/file-names
 import { type AbortedTransactionEntry, encodeTransactionIndex } from '../../core/log/transaction-index.ts'
 import type { DiskFile } from '../../io/disk.ts'
 import { readBatchSize } from '../../records/batch.ts'
+import { SegmentIndexes } from '../index-entries.ts'
 import type { LogState } from '../log-state.ts'
-import { Segment, SegmentIndexes } from '../segment.ts'
+import { Segment } from '../segment.ts'
 
 /** Kinds of files in the order in which they get another name: what the log file's name says holds for all. */
 export const renamedKinds: readonly SegmentFileKind[] = ['index', 'timeindex', 'txnindex', 'log']
