@@ -11,7 +11,7 @@ export interface Timer {
  */
 export interface Clock {
   now(): Now
-  /** Calls back once, in a later turn, not before `delayMs` of monotonic time have passed. Zero and less mean "soon". */
+  /** Calls back once, in a later turn, not before `delayMs` of monotonic time have passed. Zero and less mean "soon", Infinity never. */
   after(delayMs: number, callback: () => void): Timer
   /**
    * Calls back once, after the I/O callbacks of the present turn and before the next ones: the place to write what a

@@ -383,3 +383,16 @@ test('a duplicate whose timestamp no number holds is answered without it', () =>
       assert.equal(again.logAppendTimeMs, expected)
     }
   }))
+
+test('times without an end begin segments, and delete the log', () =>
+  onHost({ config: { segmentBytes: 500, segmentJitterMs: Infinity, fileDeleteDelayMs: Infinity } }, async host => {
+    await host.openLog()
+    for (const [partition, segmentMs] of [1000, Infinity].entries()) {
+      const log = host.log(partition)
+      log.configure({ ...host.config, segmentMs })
+      for (let index = 0; index < 10; index++) append(log, { valueBytes: 100 })
+      await written(host, log)
+      assert.ok(log.inspect().segments.length > 3)
+    }
+    host.directories.delete(host.log())
+  }))

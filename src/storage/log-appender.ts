@@ -9,7 +9,7 @@ import type {
   ReserveRequest,
 } from '../core/log/partition-log.ts'
 import { encodeProducerSnapshot } from '../core/log/producer-snapshot.ts'
-import { maxRelativeOffset, mustRoll } from '../core/log/segment-rolling.ts'
+import { jitterBoundMs, maxRelativeOffset, mustRoll } from '../core/log/segment-rolling.ts'
 import { type DiskError, expectDiskError } from '../io/disk.ts'
 import {
   batchHeaderBytes,
@@ -254,7 +254,8 @@ export class LogAppender {
     this.#writer.writeGathered()
     segments.active.seal()
     const { wallMs } = context.clock.now()
-    const jitterMs = config.segmentJitterMs > 0 ? context.random.below(config.segmentJitterMs) : 0
+    const jitterBound = jitterBoundMs(config)
+    const jitterMs = jitterBound > 0 ? context.random.below(jitterBound) : 0
     const segment = new Segment(home, baseOffset, { createdWallMs: wallMs, jitterMs, isOnDisk: false })
     segment.indexes = new SegmentIndexes()
     segment.snapshotBefore = encodeProducerSnapshot(producers.entries)

@@ -33,6 +33,11 @@ export function mustRoll(question: RollQuestion, config: LogConfig): boolean {
   )
 }
 
+/** A jitter is drawn below this, as in Kafka: more than the age would be no jitter, and neither has to be a time that comes. */
+export function jitterBoundMs({ segmentJitterMs, segmentMs }: LogConfig): number {
+  return Math.min(segmentJitterMs, segmentMs, 2 ** 31)
+}
+
 /** At what age a segment ends. A compacted log is cleaned in time only when what is to be cleaned is no longer active. */
 function maxSegmentMs({ isCompacted, segmentMs, maxCompactionLagMs }: LogConfig): number {
   return isCompacted && maxCompactionLagMs > 0 ? Math.min(segmentMs, maxCompactionLagMs) : segmentMs

@@ -60,6 +60,14 @@ export function clockConformance(name: string, make: MakeHarness<Clock>): void {
       assert.equal(ran, 0)
     })
 
+    clockTest('an endless delay never ends, and may be cancelled', async clock => {
+      let ran = 0
+      const never = clock.after(Number.POSITIVE_INFINITY, () => ran++)
+      await wait(clock, 20)
+      never.cancel()
+      assert.equal(ran, 0)
+    })
+
     clockTest('turn callbacks run in order, in a later turn', async clock => {
       const order: number[] = []
       const turn = watchTurn()

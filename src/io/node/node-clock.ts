@@ -6,6 +6,8 @@ import type { TurnQueue } from './turn-queue.ts'
 /** The longest delay that Node's timers know; a longer one would run at once. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1
 
+const never: Timer = Object.freeze({ cancel() {} })
+
 export class NodeClock implements Clock {
   readonly #turns: TurnQueue
 
@@ -18,7 +20,8 @@ export class NodeClock implements Clock {
   }
 
   after(delayMs: number, callback: () => void): Timer {
-    assert(Number.isFinite(delayMs), 'a delay is a finite number')
+    assert(!Number.isNaN(delayMs), 'a delay is a number')
+    if (delayMs === Number.POSITIVE_INFINITY) return never
     return new NodeTimer(delayMs, () => this.#turns.call(callback))
   }
 

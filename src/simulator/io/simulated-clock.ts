@@ -26,6 +26,8 @@ export class HostClock {
   }
 }
 
+const never: Timer = Object.freeze({ cancel() {} })
+
 export class SimulatedClock implements Clock {
   readonly #life: Life
   readonly #host: HostClock
@@ -40,7 +42,8 @@ export class SimulatedClock implements Clock {
   }
 
   after(delayMs: number, callback: () => void): Timer {
-    assert(Number.isFinite(delayMs), 'a delay is a finite number')
+    assert(!Number.isNaN(delayMs), 'a delay is a number')
+    if (delayMs === Number.POSITIVE_INFINITY) return never
     const delayUs = (Math.max(0, delayMs) * 1000) / this.#host.rate
     // One more, so that rounding never makes a timer early.
     const latenessUs = 1 + this.#life.random.below(MAX_TIMER_LATENESS_US)

@@ -109,13 +109,19 @@ function commit(
     leaderEpoch: partition.committedLeaderEpoch,
     metadata,
     commitTimestampMs: draft.now.wallMs,
-    expireTimestampMs: isExpiring ? draft.now.wallMs + request.retentionTimeMs : -1,
+    expireTimestampMs: isExpiring ? timeAfter(draft.now.wallMs, request.retentionTimeMs) : -1,
     // The stored version that can expire has no room for it.
     topicId: isExpiring ? zeroUuid : topicId,
   }
   const { groupId } = request
   draft.records.push({ type: 'offsetCommit', groupId, topic: topic.name, partition: partition.partitionIndex, value })
   return ErrorCode.none
+}
+
+/** A time that no clock comes to is stored as one that never comes. */
+function timeAfter(wallMs: number, ms: number): number {
+  const atMs = wallMs + ms
+  return Number.isSafeInteger(atMs) ? atMs : ms > 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY
 }
 
 function renewSession(group: ClassicGroup | undefined, memberId: string, draft: Draft): void {

@@ -43,6 +43,18 @@ test('a commit that named its own retention expires by that', () => {
   assert.deepEqual(group.fetchedOffsets('g', [1]), [5])
 })
 
+test('a commit may name a retention without an end', () => {
+  const group = setUp()
+  const endless = [Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY]
+  for (const [partition, retentionTimeMs] of endless.entries()) {
+    group.offsetCommit('g', { [partition]: 5 }, { retentionTimeMs }, 2)
+  }
+  group.offsetCommit('g', { 2: 5 }, { retentionTimeMs: Number.NEGATIVE_INFINITY }, 2)
+  group.reload()
+  group.advance(3 * retentionMs)
+  assert.deepEqual(group.fetchedOffsets('g', [0, 1, 2]), [5, 5, -1])
+})
+
 test('in an empty group all offsets expire when it has been empty for long enough, and it goes with them', () => {
   const group = setUp()
   const [leader] = group.stableGroup('g', 1, long)
