@@ -7,7 +7,7 @@ import type { GroupConfig } from '../../core/group/config.ts'
 import { GroupCoordinator as GroupMachine } from '../../core/group/coordinator.ts'
 import type { GroupEffect } from '../../core/group/effects.ts'
 import { type GroupRecord, groupRecords } from '../../core/group/records.ts'
-import { failureReply, type GroupReply } from '../../core/group/replies.ts'
+import { failureReply, type GroupReply, isRefusedForGood } from '../../core/group/replies.ts'
 import type { GroupSoft } from '../../core/group/soft.ts'
 import type { TopicsView } from '../../core/group/topics-view.ts'
 import { recordBatchCodec } from '../../core/state-machine/record-batch-codec.ts'
@@ -18,6 +18,7 @@ import { partitionOfCoordinator } from '../../protocol/partition-choice.ts'
 import { CoordinatorShard } from '../coordinator/coordinator-shard.ts'
 import type { Deadline, Deadlines } from '../deadlines.ts'
 import type { Partition } from '../partition.ts'
+import { RepeatedLines } from '../repeated-lines.ts'
 
 export const groupTopic = '__consumer_offsets'
 
@@ -63,8 +64,11 @@ export class GroupCoordinator {
   /** Defined while there are such. */
   #removalRetry: Deadline | undefined
 
+  readonly #refusals: RepeatedLines
+
   constructor(options: GroupCoordinatorOptions) {
     this.#options = options
+    this.#refusals = new RepeatedLines(options.clock)
   }
 
   /** Requests that have not been answered. */
@@ -168,7 +172,19 @@ export class GroupCoordinator {
       return
     }
     this.#waiting.set(requestId, answered)
-    shard.submit(command)
+    const errorCode = shard.submit(command)
+    if (errorCode !== undefined && isRefusedForGood(errorCode)) this.#tellRefusal(command, errorCode)
+  }
+
+  /** Whoever asked is told no more than that something has failed. */
+  #tellRefusal(command: GroupRequestCommand, errorCode: ErrorCode): void {
+    const groupId = 'request' in command ? command.request.groupId : ''
+    const isTooLarge = errorCode === ErrorCode.recordListTooLarge || errorCode === ErrorCode.messageTooLarge
+    const reason = isTooLarge
+      ? `what is to be stored of it is larger than max.message.bytes of ${groupTopic}, which may be raised`
+      : 'what is to be stored of it cannot be written'
+    const line = `group ${groupId}: ${command.type} was refused: ${reason}`
+    if (this.#refusals.isNew(line)) this.#options.log.write('warn', line, { groupId, errorCode })
   }
 
   #answer(requestId: RequestId, reply: GroupReply): void {

@@ -1,4 +1,5 @@
 import { assert, unreachable } from '../../base/assert.ts'
+import type { ErrorCode } from '../../base/error-code.ts'
 import type { Random } from '../../base/random.ts'
 import type { Now } from '../../base/time.ts'
 import type { Decision, StateMachine } from '../state-machine/state-machine.ts'
@@ -7,7 +8,7 @@ import { decideHeartbeat } from './classic/heartbeat.ts'
 import { decideJoin } from './classic/join.ts'
 import { decideLeave } from './classic/leave.ts'
 import { prepareRebalance } from './classic/rebalance.ts'
-import { decideSync } from './classic/sync.ts'
+import { decideRefusedSync, decideSync } from './classic/sync.ts'
 import { decideTimeout } from './classic/timeout.ts'
 import type { GroupCommand } from './commands.ts'
 import type { GroupConfig } from './config.ts'
@@ -21,7 +22,7 @@ import { decideOffsetCommit } from './offsets/commit.ts'
 import { decideOffsetDelete, decideRemoveStaleOffsets, decideTopicsDeleted } from './offsets/delete.ts'
 import { decideOffsetFetch } from './offsets/fetch.ts'
 import type { GroupRecord } from './records.ts'
-import type { GroupReply } from './replies.ts'
+import { type GroupReply, isRefusedForGood } from './replies.ts'
 import type { GroupSoft } from './soft.ts'
 import type { TopicsView } from './topics-view.ts'
 
@@ -58,6 +59,15 @@ export class GroupCoordinator
 
   decide(command: GroupCommand, now: Now): Decision<GroupRecord, GroupSoft, GroupReply, GroupEffect> {
     return this.#draft(command, new Draft(now)).finish()
+  }
+
+  refused(
+    command: GroupCommand,
+    errorCode: ErrorCode,
+    now: Now,
+  ): Decision<GroupRecord, GroupSoft, GroupReply, GroupEffect> | undefined {
+    if (command.type !== 'syncGroup' || !isRefusedForGood(errorCode)) return undefined
+    return decideRefusedSync(command, this.#store, new Draft(now), this.#config).finish()
   }
 
   apply(record: GroupRecord, at: { readonly offset: number; readonly producerId: number }): void {

@@ -126,6 +126,11 @@ function coordinatorCode(errorCode: ErrorCode): ErrorCode {
   }
 }
 
+/** Asking again will not help: the records are too large, or cannot be written at all. */
+export function isRefusedForGood(errorCode: ErrorCode): boolean {
+  return coordinatorCode(errorCode) === ErrorCode.unknownServerError
+}
+
 function leaveFailure(command: LeaveGroupCommand, errorCode: ErrorCode): GroupReply {
   return leaveGroupReply(command.apiVersion, errorCode, [])
 }

@@ -90,7 +90,7 @@ type Delivery<Reply, Effect> =
  * `timeout(now)` when it has come.
  *
  * Order of a decision: decide, encode, reserve, apply, applySoft, append; replies and effects when the records are committed.
- * A refused reservation changes nothing and fails only its own command. A decision without records applies its soft
+ * A refused reservation changes nothing and fails only its own command, unless the machine says what else comes of it. A decision without records applies its soft
  * changes at once and is answered when the tail that it saw is committed, or at once if it says so.
  */
 export class StateMachineRunner<Command extends CommandBase, Rec, Soft, Reply, Effect, View> {
@@ -244,22 +244,35 @@ export class StateMachineRunner<Command extends CommandBase, Rec, Soft, Reply, E
     return dueMs !== undefined && dueMs <= now.monotonicMs
   }
 
-  /** Decides and carries out, up to what has to wait. Returns a code when the decision was dropped: nothing has changed then. */
+  /** Decides and carries out, up to what has to wait. Returns a code when the decision was dropped. */
   #run(command: Command, now: Now): ErrorCode | undefined {
     assert(!this.#isDeciding, 'one command is decided at a time')
     this.#isDeciding = true
-    let decision: Decision<Rec, Soft, Reply, Effect>
+    let decision: Decision<Rec, Soft, Reply, Effect> | undefined
     let errorCode: ErrorCode | undefined
     try {
       decision = this.#machine!.decide(command, now)
       assert(!decision.answersAtOnce || decision.records.length === 0, 'what was recorded is answered when committed')
       errorCode = this.#hasRoomFor(decision) ? this.#change(decision, now) : ErrorCode.coordinatorNotAvailable
+      if (errorCode !== undefined) decision = this.#changeAfterRefusal(command, errorCode, now)
     } finally {
       // Also when an invariant broke: whoever stops the node unloads its machines.
       this.#isDeciding = false
     }
-    if (errorCode === undefined) this.#awaitCommit(decision, now)
+    if (decision !== undefined) this.#awaitCommit(decision, now)
     return errorCode
+  }
+
+  #changeAfterRefusal(
+    command: Command,
+    errorCode: ErrorCode,
+    now: Now,
+  ): Decision<Rec, Soft, Reply, Effect> | undefined {
+    const decision = this.#machine!.refused?.(command, errorCode, now)
+    if (decision === undefined) return undefined
+    assert(decision.records.length === 0, 'a refusal is not recorded')
+    this.#applySoft(decision.soft)
+    return decision
   }
 
   #hasRoomFor(decision: Decision<Rec, Soft, Reply, Effect>): boolean {

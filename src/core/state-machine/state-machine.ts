@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../base/error-code.ts'
 import type { Now } from '../../base/time.ts'
 
 /** Names one waiting request of one node; made by the shell, never reused. */
@@ -33,6 +34,11 @@ export interface CommandBase {
  */
 export interface StateMachine<Command extends CommandBase, Rec, Soft, Reply, Effect, View> {
   decide(command: Command, now: Now): Decision<Rec, Soft, Reply, Effect>
+  /**
+   * The records of the command were refused: nothing has changed, and whoever asked is answered so. A decision without
+   * records, where others wait for what will not come; undefined where the next try may succeed.
+   */
+  refused?(command: Command, errorCode: ErrorCode, now: Now): Decision<Rec, Soft, Reply, Effect> | undefined
   /** The only place durable state changes, live and on replay. */
   apply(record: Rec, at: { readonly offset: number; readonly producerId: number; readonly producerEpoch: number }): void
   applyMarker(marker: {

@@ -57,7 +57,7 @@ test('a member without an assignment gets none, and everyone is in the stored ge
   )
 })
 
-test('when the generation cannot be stored only the leader is told, and may try again', () => {
+test('when the generation cannot be stored now only the leader is told, and may try again', () => {
   const group = new GroupUnderTest()
   const [leader, follower] = joinedGroup(group)
   const waiting = group.sync('g', 1, follower)
@@ -67,6 +67,30 @@ test('when the generation cannot be stored only the leader is told, and may try 
   group.log.refusal = ErrorCode.none
   group.sync('g', 1, leader, { [follower]: 'b' })
   assert.equal(waiting.get().assignment?.toString(), 'b')
+})
+
+test('a generation that is too large to be stored fails all who wait for it, and the group begins anew', () => {
+  const group = new GroupUnderTest()
+  const [leader, follower] = joinedGroup(group)
+  const waiting = group.sync('g', 1, follower)
+  group.log.maxBatchBytes = 500
+  const asked = group.sync('g', 1, leader, { [follower]: 'b'.repeat(500) })
+  assert.equal(asked.get().errorCode, ErrorCode.unknownServerError)
+  assert.equal(waiting.get().errorCode, ErrorCode.unknownServerError)
+  assert.equal(group.heartbeat('g', 1, follower), ErrorCode.rebalanceInProgress)
+  assert.equal(group.heartbeat('g', 1, leader), ErrorCode.rebalanceInProgress)
+  const joins = [group.join('g', leader), group.join('g', follower)]
+  assert.deepEqual(
+    joins.map(join => [join.get().errorCode, join.get().generationId]),
+    [
+      [ErrorCode.none, 2],
+      [ErrorCode.none, 2],
+    ],
+  )
+  const second = group.sync('g', 2, follower)
+  group.sync('g', 2, leader, { [follower]: 'small' })
+  assert.equal(second.get().assignment?.toString(), 'small')
+  assert.deepEqual(group.replayed(), group.coordinator.inspect().durable)
 })
 
 test('what is wrong with a sync is said in the order in which Kafka checks it', () => {

@@ -1,12 +1,14 @@
+import { assert } from '../../../base/assert.ts'
 import { ErrorCode } from '../../../base/error-code.ts'
 import type { SyncGroupCommand } from '../commands.ts'
+import type { GroupConfig } from '../config.ts'
 import type { Draft } from '../draft.ts'
 import type { GroupStore } from '../group-store.ts'
 import { ownBytes } from '../records.ts'
 import { type GroupReply, syncGroupFailure } from '../replies.ts'
 import type { ClassicGroup } from './group.ts'
 import { noAssignment } from './member.ts'
-import { clearPendingSync } from './rebalance.ts'
+import { clearPendingSync, prepareRebalance } from './rebalance.ts'
 import { validateMember } from './validate-member.ts'
 
 /** From here on a member must say which protocol it thinks the group has. */
@@ -72,6 +74,30 @@ function assign(group: ClassicGroup, { request }: SyncGroupCommand, draft: Draft
   // Before the change of state, as Kafka stores it: the time is that of the beginning of the generation.
   draft.records.push({ type: 'groupMetadata', groupId: group.groupId, value: group.toStored() })
   group.becomeStable(draft.now.wallMs)
+}
+
+/**
+ * The generation cannot be stored, now or later: as in Kafka all who wait for their assignment are told so, and the group begins
+ * anew. They would wait for the sync deadline otherwise, and the leader, which is likely to have given up, with them.
+ */
+export function decideRefusedSync(
+  { request }: SyncGroupCommand,
+  store: GroupStore,
+  draft: Draft,
+  config: GroupConfig,
+): Draft {
+  const live = store.group(request.groupId)
+  assert(live?.state === 'CompletingRebalance', 'only the assignments of a new generation are stored')
+  const group = draft.edit(live)
+  for (const member of [...group.members.values()]) {
+    const { memberId, awaitingSync, sessionTimeoutMs } = member
+    if (awaitingSync === undefined && memberId !== request.memberId) continue
+    if (awaitingSync !== undefined) draft.reply(awaitingSync.requestId, syncGroupFailure(ErrorCode.unknownServerError))
+    group.update({ ...member, awaitingSync: undefined })
+    draft.startSession(group.groupId, memberId, sessionTimeoutMs)
+  }
+  prepareRebalance(group, draft, config.initialRebalanceDelayMs, 'its generation could not be stored')
+  return draft
 }
 
 function assignmentReply(group: ClassicGroup, assignment: Buffer): GroupReply {
