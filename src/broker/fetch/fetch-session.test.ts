@@ -112,15 +112,29 @@ test('a full cache makes room for replicas before consumers, for more partitions
   const cache = sessions(2)
   const small = open(cache, 1)
   const large = open(cache, 5)
-  assert.equal(open(cache, 1), 0, 'an equal has no precedence')
-  const larger = open(cache, 3)
+  const use = (id: number, epoch: number, nowMs: number) =>
+    cache.contextFor(request({ sessionId: id, sessionEpoch: epoch }), nowMs).type
+  for (const id of [small, large]) assert.equal(use(id, 1, 100_000), 'incremental')
+  assert.equal(open(cache, 1, 130_000), 0, 'an equal has no precedence')
+  const larger = open(cache, 3, 130_000)
   assert.notEqual(larger, 0)
-  assert.deepEqual(incremental(cache, small, 1), { type: 'error', errorCode: ErrorCode.fetchSessionIdNotFound })
-  const replica = open(cache, 1, 0, true)
+  assert.equal(use(small, 2, 130_000), 'error')
+  const replica = open(cache, 1, 130_000, true)
   assert.notEqual(replica, 0)
-  assert.equal(incremental(cache, large, 1).type, 'incremental')
-  assert.notEqual(open(cache, 1, 200_000), 0, 'what was not used for the eviction time goes first')
+  assert.equal(use(large, 2, 130_000), 'incremental')
+  assert.notEqual(open(cache, 1, 260_000), 0, 'what was not used for the eviction time goes first')
   assert.equal(cache.evictionsTotal, 3)
+})
+
+test('a session that is younger than the eviction time gives way to replicas only', () => {
+  const cache = sessions(2)
+  const [first, second] = [open(cache, 1), open(cache, 1)]
+  assert.equal(open(cache, 50, 119_000), 0, 'many consumers that start together do not push one another out')
+  assert.equal(incremental(cache, second, 1).type, 'incremental')
+  assert.notEqual(open(cache, 1, 119_000, true), 0)
+  assert.notEqual(open(cache, 1, 119_000, true), 0)
+  assert.deepEqual(incremental(cache, first, 1), { type: 'error', errorCode: ErrorCode.fetchSessionIdNotFound })
+  assert.equal(open(cache, 50, 119_000, true), 0, 'nor do replicas')
 })
 
 test('the epoch of a session wraps to 1', () => {

@@ -123,7 +123,8 @@ export interface FetchSessionsOptions {
 
 /**
  * The incremental fetch sessions of one broker (KIP-227). When all slots are taken a newcomer replaces one that has not
- * been used for the eviction time, or one that is younger in rank: consumers before replicas, fewer partitions before more.
+ * been used for the eviction time, or one that is lower in rank: consumers before replicas, fewer partitions before more. One that
+ * is younger than the eviction time gives way to replicas only: many clients that start together do not push one another out.
  */
 export class FetchSessions {
   readonly #options: FetchSessionsOptions
@@ -173,14 +174,14 @@ export class FetchSessions {
     let lowest: FetchSession | undefined
     for (const session of this.#sessions.values()) {
       if (oldest === undefined || session.lastUsedMs < oldest.lastUsedMs) oldest = session
-      if (lowest === undefined || ranksBelow(session, lowest)) lowest = session
+      const isProtected =
+        nowMs - session.createdMs <= this.#options.evictionMs && (session.isReplica || !request.isReplica)
+      if (!isProtected && (lowest === undefined || ranksBelow(session, lowest))) lowest = session
     }
-    assert(oldest !== undefined && lowest !== undefined, 'a full cache has a session')
+    assert(oldest !== undefined, 'a full cache has a session')
     const isStale = nowMs - oldest.lastUsedMs > this.#options.evictionMs
     const victim = isStale ? oldest : lowest
-    const isBelow =
-      victim.isReplica === request.isReplica ? victim.partitionCount < request.partitions.length : request.isReplica
-    if (!isStale && !isBelow) return false
+    if (victim === undefined || !(isStale || isOutrankedBy(victim, request))) return false
     this.#sessions.delete(victim.id)
     this.evictionsTotal++
     return true
@@ -192,6 +193,11 @@ export class FetchSessions {
       if (!this.#sessions.has(id)) return id
     }
   }
+}
+
+function isOutrankedBy(session: FetchSession, newcomer: FetchSessionRequest): boolean {
+  if (session.isReplica !== newcomer.isReplica) return newcomer.isReplica
+  return session.partitionCount < newcomer.partitions.length
 }
 
 function ranksBelow(a: FetchSession, b: FetchSession): boolean {
