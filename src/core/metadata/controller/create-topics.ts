@@ -38,10 +38,11 @@ export function decideCreateTopics(command: CreateTopicsCommand, state: Controll
     const message = 'Excessively large number of partitions per request.'
     return draft.reply(command, failureReply(command, ErrorCode.policyViolation, message))
   }
+  const collidingTopic = collisionsWith(state.metadata.topics())
   const topics = uniqueTopics(request.topics).map(({ topic, isDuplicate }) => {
     const created = isDuplicate
       ? apiError(ErrorCode.invalidRequest, 'Duplicate topic name.')
-      : decideTopic(topic, state)
+      : decideTopic(topic, state, collidingTopic)
     if ('errorCode' in created) return failed(topic.name, created)
     if (!request.validateOnly) draft.add(...recordsOf(created, state))
     return succeeded(created, state)
@@ -64,9 +65,13 @@ function uniqueTopics(topics: readonly CreatableTopic[]) {
   return [...byName.values()].map(same => ({ topic: same[0], isDuplicate: same.length > 1 }))
 }
 
-function decideTopic(topic: CreatableTopic, state: ControllerState): NewTopic | ApiError {
+function decideTopic(
+  topic: CreatableTopic,
+  state: ControllerState,
+  collidingTopic: CollidingTopic,
+): NewTopic | ApiError {
   const { name } = topic
-  const wrongName = nameError(name, state)
+  const wrongName = nameError(name, state, collidingTopic)
   if (wrongName) return wrongName
   const config = configOf(topic)
   if ('errorCode' in config) return config
@@ -77,7 +82,7 @@ function decideTopic(topic: CreatableTopic, state: ControllerState): NewTopic | 
   return { id: randomUuid(state.options.random), name, config, assignments }
 }
 
-function nameError(name: string, { metadata }: ControllerState): ApiError | undefined {
+function nameError(name: string, { metadata }: ControllerState, collidingTopic: CollidingTopic): ApiError | undefined {
   const problem = topicNameProblem(name)
   if (problem !== undefined) return apiError(ErrorCode.invalidTopicException, problem)
   if (name === metadataTopic) {
@@ -86,16 +91,31 @@ function nameError(name: string, { metadata }: ControllerState): ApiError | unde
   if (metadata.topicIdOf(name) !== undefined) {
     return apiError(ErrorCode.topicAlreadyExists, `Topic '${name}' already exists.`)
   }
-  const other = collidingTopic(name, metadata.topics())
+  const other = collidingTopic(name)
   if (other === undefined) return undefined
   return apiError(ErrorCode.invalidTopicException, `Topic '${name}' collides with existing topic: ${other}`)
 }
 
-function collidingTopic(name: string, topics: Iterable<{ readonly name: string }>): string | undefined {
-  const key = collisionKey(name)
-  if (key === undefined) return undefined
-  for (const topic of topics) if (collisionKey(topic.name) === key) return topic.name
-  return undefined
+type CollidingTopic = (name: string) => string | undefined
+
+/** Looks through the topics that are there once, when the first name asks for it: a request may have thousands of names. */
+function collisionsWith(topics: Iterable<{ readonly name: string }>): CollidingTopic {
+  let byKey: Map<string, string> | undefined
+  return name => {
+    const key = collisionKey(name)
+    if (key === undefined) return undefined
+    byKey ??= namesByKey(topics)
+    return byKey.get(key)
+  }
+}
+
+function namesByKey(topics: Iterable<{ readonly name: string }>): Map<string, string> {
+  const byKey = new Map<string, string>()
+  for (const { name } of topics) {
+    const key = collisionKey(name)
+    if (key !== undefined && !byKey.has(key)) byKey.set(key, name)
+  }
+  return byKey
 }
 
 function configOf({ configs }: CreatableTopic): ReadonlyMap<string, string> | ApiError {
