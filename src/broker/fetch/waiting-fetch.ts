@@ -33,6 +33,8 @@ export interface FetchParameters {
   readonly maxBytes: number
   /** Who follows the partitions with this fetch; negative for a consumer. */
   readonly replicaId: number
+  /** The answer has words for a diverging epoch. What a session remembers may have been said in a version that had. */
+  readonly saysDivergence: boolean
 }
 
 export interface FetchSource {
@@ -180,7 +182,7 @@ export class WaitingFetch implements PartitionWatcher {
     const refused = checkLeader(wanted, partition, this.#parameters.replicaId)
     if (refused !== undefined) return refused
     const { log } = partition
-    const diverging = divergence(wanted, partition)
+    const diverging = this.#parameters.saysDivergence ? divergence(wanted, partition) : undefined
     if (diverging === 'unknown') return failed(wanted, ErrorCode.offsetOutOfRange)
     if (diverging !== undefined) return { ...empty(wanted, partition, ErrorCode.none), divergingEpoch: diverging }
     const limit = log[this.#parameters.isolation]
@@ -196,14 +198,15 @@ export class WaitingFetch implements PartitionWatcher {
   }
 
   #readLog(wanted: FetchPartition, partition: Partition): FetchResult | Promise<FetchResult> {
+    const maxBytes = Math.min(wanted.maxBytes, Math.max(0, this.#parameters.maxBytes - this.#byteLength))
     const answer = partition.log.read({
       offset: wanted.fetchOffset,
-      maxBytes: Math.min(wanted.maxBytes, Math.max(0, this.#parameters.maxBytes - this.#byteLength)),
+      maxBytes,
       minOneBatch: this.#byteLength === 0,
       isolation: this.#parameters.isolation,
     })
-    if (answer instanceof Promise) return answer.then(read => resultOf(wanted, partition, read))
-    return resultOf(wanted, partition, answer)
+    if (answer instanceof Promise) return answer.then(read => resultOf(wanted, partition, read, maxBytes))
+    return resultOf(wanted, partition, answer, maxBytes)
   }
 }
 
@@ -212,9 +215,17 @@ function release(result: FetchResult): void {
   for (const part of result.records.parts) if (!Buffer.isBuffer(part)) part.file.release()
 }
 
-function resultOf(wanted: FetchPartition, partition: Partition, read: LogRead<FileRange> | ReadRefusal): FetchResult {
+function resultOf(
+  wanted: FetchPartition,
+  partition: Partition,
+  read: LogRead<FileRange> | ReadRefusal,
+  maxBytes: number,
+): FetchResult {
   if (read.type === 'refused') return failed(wanted, read.errorCode)
-  const base = empty(wanted, partition, ErrorCode.none, read.abortedTransactions ?? null)
+  // As in Kafka: of a batch that is larger than what may be returned nothing is said at all.
+  const isTooLarge = read.byteLength === 0 && maxBytes > 0 && read.isGapToEnd !== true
+  const aborted = isTooLarge ? null : (read.abortedTransactions ?? null)
+  const base = empty(wanted, partition, ErrorCode.none, aborted)
   if (read.byteLength === 0) return base
   const { byteLength, parts, isBehind = false } = read
   return { ...base, records: { byteLength, parts }, byteLength, isBehind }

@@ -5,9 +5,11 @@ import { fetchRequest, fetchResponse } from '../../protocol/messages/fetch.ts'
 import type { ApiHandler } from '../api-handler.ts'
 import type { FetchContext, FetchPartition, FetchSessionRequest } from '../fetch/fetch-session.ts'
 import { type FetchResult, WaitingFetch } from '../fetch/waiting-fetch.ts'
+import { leaderEndpoints } from '../leader-endpoints.ts'
 import type { Request } from '../network/request.ts'
 import type { BrokerServices } from '../services.ts'
 
+const firstVersionWithDivergence = 12
 const firstVersionWithLeaders = 16
 
 type FetchBody = ReturnType<typeof decode<(typeof fetchRequest)['fields']>>
@@ -40,6 +42,7 @@ function handleFetch(services: BrokerServices, request: Request): void {
       minBytes: Math.min(body.minBytes, maxBytes),
       maxBytes,
       replicaId: replicaIdOf(body, request.apiVersion),
+      saysDivergence: request.apiVersion >= firstVersionWithDivergence,
     },
     wanted,
     {
@@ -115,26 +118,28 @@ function answer(
     }
   } else if (context.startsSession) {
     for (const result of results) remember(result)
-    sessionId = services.fetchSessions.open(asked, request.receivedAt.monotonicMs)
+    // Its partitions are served in the order of this answer.
+    const partitions = results.map(result => result.wanted)
+    sessionId = services.fetchSessions.open({ ...asked, partitions }, request.receivedAt.monotonicMs)
   }
   const value = {
     throttleTimeMs: request.throttleTimeMs,
     errorCode: ErrorCode.none,
     sessionId,
     responses: byTopic(said, request.apiVersion >= firstVersionWithLeaders),
-    nodeEndpoints: saysLeaders(request, asked, said) ? services.nodeEndpoints(request) : [],
+    nodeEndpoints: leaderEndpoints(services, request, leadersSaid(request, asked, said)),
   }
   request.reply(fetchResponse, value)
 }
 
-/** KIP-951: where the leaders are that some partitions have instead, in the versions that can say so. Replicas know. */
-function saysLeaders(
+/** Of partitions that others lead, in the versions that can say so. Replicas know. */
+function leadersSaid(
   { apiVersion }: Request,
   { isReplica }: FetchSessionRequest,
   said: readonly FetchResult[],
-): boolean {
-  if (apiVersion < firstVersionWithLeaders || isReplica) return false
-  return said.some(result => result.currentLeader !== undefined)
+): ReadonlySet<number> {
+  if (apiVersion < firstVersionWithLeaders || isReplica) return new Set()
+  return new Set(said.flatMap(({ currentLeader }) => currentLeader?.leaderId ?? []))
 }
 
 /** The order of Kafka's answers, and so of what a session serves next. */

@@ -1,9 +1,11 @@
 import { ErrorCode, errorName } from '../../base/error-code.ts'
+import type { Uuid } from '../../base/uuid.ts'
 import { decode } from '../../protocol/codec.ts'
 import { produceRequest, produceResponse } from '../../protocol/messages/produce.ts'
 import { batchSizeAt, isTransactional } from '../../records/batch.ts'
 import { checkProduceRecords } from '../../records/batch-validator.ts'
 import type { ApiHandler } from '../api-handler.ts'
+import { leaderEndpoints } from '../leader-endpoints.ts'
 import type { Request } from '../network/request.ts'
 import type { Partition } from '../partition.ts'
 import {
@@ -22,11 +24,16 @@ const adminClientId = '__admin_client'
 /** The time is for replication; in Kafka the leader's own append is done before it counts. */
 const shortestTimeoutMs = 1000
 
-type ProduceBody = ReturnType<typeof decode<(typeof produceRequest)['fields']>>
+const firstVersionWithLeaders = 10
+const firstVersionWithIds = 13
 
-interface TopicResult {
+/** By its name or, since the version with ids, by its id. */
+interface NamedTopic {
   readonly name: string
-  readonly topicId: string
+  readonly topicId: Uuid
+}
+
+interface TopicResult extends NamedTopic {
   readonly partitionResponses: ProduceResult[]
 }
 
@@ -53,9 +60,7 @@ function handleProduce(services: BrokerServices, request: Request): void {
       produce.expect()
       const item: ProduceItem = { batch: theBatch(records), result, produce, isDecided: false, lastOffset: -1 }
       items.push(item)
-      const refused = refusal(body, records, request.apiVersion)
-      if (refused === undefined) begin(services, topic, item)
-      else decide(item, refused.errorCode, refused.message)
+      begin(services, topic, item, records)
     }
   }
   if (!produce.isDecided && body.acks !== 0) {
@@ -76,45 +81,66 @@ function theBatch(records: Buffer | null): Buffer {
   return size > 0 && size < records.length ? records.subarray(0, size) : records
 }
 
-function begin(services: BrokerServices, topic: { name: string; topicId: string }, item: ProduceItem): void {
-  const { request } = item.produce
-  const usesIds = request.apiVersion >= 13
-  const { index } = item.result
-  const partition: Partition | undefined = usesIds
-    ? services.partitions.byId(topic.topicId, index)
-    : services.partitions.byName(topic.name, index)
-  if (partition === undefined) {
-    decide(item, absenceOf(services, topic, index, usesIds))
-  } else if (isInternalTopic(partition.topic) && request.clientId !== adminClientId) {
-    decide(item, ErrorCode.invalidTopicException, `Cannot append to internal topic ${partition.topic}`)
-  } else {
-    services.metrics.produceRequest(partition.topic)
-    partition.produce(item)
+function begin(services: BrokerServices, topic: NamedTopic, item: ProduceItem, records: Buffer | null): void {
+  const found = findOrRefuse(services, topic, item, records)
+  if ('errorCode' in found) {
+    decide(item, found.errorCode, found.message)
+    return
   }
+  services.metrics.produceRequest(found.topic)
+  found.produce(item)
+}
+
+function find(
+  { partitions }: BrokerServices,
+  { apiVersion }: Request,
+  { name, topicId }: NamedTopic,
+  index: number,
+): Partition | undefined {
+  return apiVersion >= firstVersionWithIds ? partitions.byId(topicId, index) : partitions.byName(name, index)
 }
 
 function absenceOf(
   services: BrokerServices,
-  { name, topicId }: { readonly name: string; readonly topicId: string },
+  { apiVersion }: Request,
+  { name, topicId }: NamedTopic,
   index: number,
-  usesIds: boolean,
 ): ErrorCode {
-  if (!usesIds) return services.partitions.absenceByName(name, index)
+  if (apiVersion < firstVersionWithIds) return services.partitions.absenceByName(name, index)
   if (services.cluster.topicById(topicId) === undefined) return ErrorCode.unknownTopicId
   return services.partitions.absenceById(topicId, index)
 }
 
-/** What is wrong with the request whatever partition it is for. */
-function refusal(body: ProduceBody, records: Buffer | null, version: number): ItemRefusal | undefined {
-  if (body.acks < -1 || body.acks > 1) return { errorCode: ErrorCode.invalidRequiredAcks, message: null }
-  const malformed = checkProduceRecords(records, version)
-  if (malformed !== undefined) return malformed
+/** In Kafka's order: what does not exist, what the client did wrong, what may not be, and what is not so at this moment. */
+function findOrRefuse(
+  services: BrokerServices,
+  topic: NamedTopic,
+  { produce: { request, acks }, result: { index } }: ProduceItem,
+  records: Buffer | null,
+): Partition | ItemRefusal {
+  const malformed = checkProduceRecords(records, request.apiVersion)
   // A transactional id alone means nothing: what counts is that the batch says so.
-  if (!isTransactional(records!, 0)) return undefined
-  return {
-    errorCode: ErrorCode.transactionalIdAuthorizationFailed,
-    message: 'This broker does not offer transactions yet.',
+  if (malformed === undefined && isTransactional(records!, 0)) {
+    return {
+      errorCode: ErrorCode.transactionalIdAuthorizationFailed,
+      message: 'This broker does not offer transactions yet.',
+    }
   }
+  const partition = find(services, request, topic, index)
+  const absence = partition === undefined ? absenceOf(services, request, topic, index) : ErrorCode.none
+  if (isUnknown(absence)) return { errorCode: absence, message: null }
+  if (malformed !== undefined) return malformed
+  if (acks < -1 || acks > 1) return { errorCode: ErrorCode.invalidRequiredAcks, message: null }
+  if (partition === undefined) return { errorCode: absence, message: null }
+  if (isInternalTopic(partition.topic) && request.clientId !== adminClientId) {
+    const message = `Cannot append to internal topic ${partition.topic}`
+    return { errorCode: ErrorCode.invalidTopicException, message }
+  }
+  return partition
+}
+
+function isUnknown(errorCode: ErrorCode): boolean {
+  return errorCode === ErrorCode.unknownTopicId || errorCode === ErrorCode.unknownTopicOrPartition
 }
 
 interface ItemRefusal {
@@ -134,9 +160,15 @@ function answer(services: BrokerServices, request: Request, acks: number, topics
     else request.closeConnection('a produce with acks=0 failed, and there is no other way to tell')
     return
   }
+  const leaderIds = new Set<number>()
+  const answered = topics.filter(topic => topic.partitionResponses.length > 0)
   request.reply(produceResponse, {
-    responses: topics.filter(topic => topic.partitionResponses.length > 0).map(withLeaders(services, request)),
+    responses:
+      failedTopic === undefined || request.apiVersion < firstVersionWithLeaders
+        ? answered
+        : answered.map(topic => withLeaders(services, request, topic, leaderIds)),
     throttleTimeMs: request.throttleTimeMs,
+    nodeEndpoints: leaderEndpoints(services, request, leaderIds),
   })
 }
 
@@ -150,7 +182,9 @@ const worthALine: ReadonlySet<ErrorCode> = new Set([
 function tellFailures(services: BrokerServices, request: Request, topics: readonly TopicResult[]): void {
   for (const topic of topics) {
     const { cluster } = services
-    const name = (request.apiVersion >= 13 ? cluster.topicById(topic.topicId) : cluster.topicByName(topic.name))?.name
+    const name = (
+      request.apiVersion >= firstVersionWithIds ? cluster.topicById(topic.topicId) : cluster.topicByName(topic.name)
+    )?.name
     for (const { index, errorCode, errorMessage } of topic.partitionResponses) {
       if (errorCode === ErrorCode.none) continue
       services.metrics.produceFailed(name, errorCode)
@@ -164,22 +198,15 @@ function tellFailures(services: BrokerServices, request: Request, topics: readon
   }
 }
 
-/** KIP-951: who leads now, where the client asked the wrong broker. */
-function withLeaders(services: BrokerServices, request: Request) {
-  return (topic: TopicResult) => {
-    if (request.apiVersion < 10) return topic
-    return {
-      ...topic,
-      partitionResponses: topic.partitionResponses.map(result => {
-        if (result.errorCode !== ErrorCode.notLeaderOrFollower) return result
-        const partition =
-          request.apiVersion >= 13
-            ? services.partitions.byId(topic.topicId, result.index)
-            : services.partitions.byName(topic.name, result.index)
-        if (partition === undefined) return result
-        const { leaderId, leaderEpoch } = partition.state
-        return { ...result, currentLeader: { leaderId, leaderEpoch } }
-      }),
-    }
-  }
+/** KIP-951: who leads now, where the client asked the wrong broker. Adds them to `leaderIds`. */
+function withLeaders(services: BrokerServices, request: Request, topic: TopicResult, leaderIds: Set<number>) {
+  const partitionResponses = topic.partitionResponses.map(result => {
+    if (result.errorCode !== ErrorCode.notLeaderOrFollower) return result
+    const partition = find(services, request, topic, result.index)
+    if (partition === undefined) return result
+    const { leaderId, leaderEpoch } = partition.state
+    leaderIds.add(leaderId)
+    return { ...result, currentLeader: { leaderId, leaderEpoch } }
+  })
+  return { ...topic, partitionResponses }
 }

@@ -185,7 +185,13 @@ export const recordScenarios: Scenarios = {
       })
     }
     await produced(side, 'an illegal name', { topic: 'a b' }, twoRecords())
-    await produced(side, 'internal', { topic: '__consumer_offsets' }, twoRecords())
+    const [nowhere, internal] = [{ topic: side.named('nowhere') }, { topic: '__consumer_offsets' }]
+    await produced(side, 'internal', internal, twoRecords())
+    await produced(side, 'unknown topic, acks 2', nowhere, twoRecords(), { acks: 2 })
+    await produced(side, 'unknown topic, ten bytes', nowhere, Buffer.alloc(10))
+    await produced(side, 'internal, acks 2', internal, twoRecords(), { acks: 2 })
+    await produced(side, 'internal, ten bytes', internal, Buffer.alloc(10))
+    await produced(side, 'ten bytes, acks 2', place, Buffer.alloc(10), { acks: 2 })
     await produced(side, 'acks 0, unknown topic', { topic: side.named('nowhere') }, twoRecords(), { acks: 0 }).catch(
       () => {},
     )
@@ -348,6 +354,7 @@ export const recordScenarios: Scenarios = {
       }
     }
     await fetched(side, 'one at its end', [places[0], places[1]], { offset: 6, maxBytes: 100 })
+    await fetched(side, 'read committed', places, { partitionMaxBytes: 1, isolationLevel: 1 })
   },
   'Fetch: sessions': async side => {
     const { topic, topicId } = await side.createTopic('session', { partitions: 3 })
@@ -393,6 +400,15 @@ export const recordScenarios: Scenarios = {
       await asked('replace it', [places[1]], second!.sessionId, 0)
       await asked('the replaced one', [], second!.sessionId, 1)
       await asked('open with nothing', [], 0, 0)
+      const later = side.named(`later-${version}`)
+      const third = await asked(
+        'open with an unknown one first',
+        [{ topic: later, topicId: unknownId }, places[2]],
+        0,
+        0,
+      )
+      if (version < 13) await side.createTopic(`later-${version}`)
+      await asked('the unknown one is there now', [], third!.sessionId, 1)
     }
   },
   'ListOffsets: every kind of time': async side => {
