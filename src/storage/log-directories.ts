@@ -3,19 +3,17 @@ import { ErrorCode } from '../base/error-code.ts'
 import type { Uuid } from '../base/uuid.ts'
 import { partitionDirectoryName, renamedDirectoryName } from '../core/log/file-names.ts'
 import type { LogConfig } from '../core/log/partition-log.ts'
-import type { Timer } from '../io/clock.ts'
 import { expectDiskError } from '../io/disk.ts'
 import { writeCleanEnds } from './clean-ends.ts'
 import type { ClaimedDirectory } from './directory-claim.ts'
 import { removeCleanShutdown, writeCleanShutdown } from './directory-files.ts'
 import { type LoadProgress, loadDirectory, type UnopenedPartition } from './directory-loader.ts'
 import { DuplicateLogError, refuseDuplicates } from './duplicate-logs.ts'
-import { HoleSearch } from './hole-search.ts'
 import type { LogDirectory } from './log-directory.ts'
 import { createLogFiles, namesakeFileName, newLog } from './log-loader.ts'
-import { Scrubber } from './scrubber.ts'
 import { SegmentedLog } from './segmented-log.ts'
 import type { StorageContext } from './storage-context.ts'
+import { type StorageIntervals, Upkeep } from './upkeep.ts'
 
 export interface OpenOptions {
   readonly directories: readonly ClaimedDirectory[]
@@ -32,27 +30,6 @@ export interface OpenOptions {
    */
   readonly bootId?: string
   readonly progress?: (progress: LoadProgress) => void
-}
-
-export interface StorageIntervals {
-  /** `log.flush.offset.checkpoint.interval.ms`. */
-  readonly recoveryPointCheckpointMs: number
-  /** `log.flush.start.offset.checkpoint.interval.ms`. */
-  readonly logStartCheckpointMs: number
-  /** `replica.high.watermark.checkpoint.interval.ms`. */
-  readonly highWatermarkCheckpointMs: number
-  /** `log.retention.check.interval.ms`. */
-  readonly retentionCheckMs: number
-  /** `producer.id.expiration.check.interval.ms`. */
-  readonly producerExpiryCheckMs: number
-}
-
-const defaultIntervals: StorageIntervals = {
-  recoveryPointCheckpointMs: 60_000,
-  logStartCheckpointMs: 60_000,
-  highWatermarkCheckpointMs: 5_000,
-  retentionCheckMs: 300_000,
-  producerExpiryCheckMs: 600_000,
 }
 
 export interface NewPartition {
@@ -88,7 +65,7 @@ export class LogDirectories {
   readonly #logs = new Map<string, SegmentedLog>()
   readonly #unopened: UnopenedPartition[] = []
   readonly #unread: string[]
-  readonly #timers = new Set<Timer>()
+  readonly #upkeep: Upkeep
   readonly #unsynced: SegmentedLog[] = []
   /** Names of deleted logs whose directories could not be renamed yet. */
   readonly #leaving = new Set<string>()
@@ -99,6 +76,7 @@ export class LogDirectories {
     this.#context = context
     this.#claims = directories
     this.#unread = [...unclaimed]
+    this.#upkeep = new Upkeep(context, this.directories, directory => this.#logsOf(directory))
   }
 
   /**
@@ -114,7 +92,7 @@ export class LogDirectories {
       opened.#unopened.push(...loaded.unopened)
       if (claim.directory.isOffline) opened.#unread.push(claim.directory.path)
     }
-    opened.#startTimers({ ...defaultIntervals, ...options.intervals })
+    opened.#upkeep.start(options.intervals)
     return opened
   }
 
@@ -275,7 +253,7 @@ export class LogDirectories {
   #end(): void {
     assert(!this.#isClosed, 'log directories are closed once')
     this.#isClosed = true
-    for (const timer of this.#timers) timer.cancel()
+    this.#upkeep.end()
   }
 
   #release(): void {
@@ -379,66 +357,11 @@ export class LogDirectories {
     }
   }
 
-  #startTimers(intervals: StorageIntervals): void {
-    this.#every(intervals.recoveryPointCheckpointMs, directory => directory.saveRecoveryPoints())
-    this.#every(intervals.logStartCheckpointMs, directory => directory.saveLogStarts())
-    this.#every(intervals.highWatermarkCheckpointMs, directory => directory.saveHighWatermarks())
-    this.#every(intervals.retentionCheckMs, directory => this.#applyRetention(directory))
-    this.#every(intervals.producerExpiryCheckMs, directory => this.#expireProducers(directory))
-    this.#every(flushCheckMs, directory => this.#flushOld(directory))
-    for (const directory of this.directories) {
-      const { scrubBytesPerSecond } = this.#context.limits
-      new Scrubber(directory, scrubBytesPerSecond, () => this.#logsOf(directory)).start()
-      new HoleSearch(directory, this.#logsOf(directory)).start()
-    }
-  }
-
   #logsOf(directory: LogDirectory): SegmentedLog[] {
     return [...this.#logs.values()].filter(log => log.directory === directory)
   }
-
-  async #applyRetention(directory: LogDirectory): Promise<void> {
-    const { clock } = this.#context
-    let startMs = clock.now().monotonicMs
-    for (const log of this.#logsOf(directory)) {
-      await log.applyRetention(clock.now().wallMs)
-      if (clock.now().monotonicMs - startMs < yieldAfterMs) continue
-      await clock.yieldTurn()
-      startMs = clock.now().monotonicMs
-    }
-  }
-
-  async #expireProducers(directory: LogDirectory): Promise<void> {
-    const { wallMs } = this.#context.clock.now()
-    for (const log of this.#logsOf(directory)) log.expireProducers(wallMs)
-  }
-
-  async #flushOld(directory: LogDirectory): Promise<void> {
-    const { monotonicMs } = this.#context.clock.now()
-    for (const log of this.#logsOf(directory)) log.flushOlderThan(monotonicMs)
-  }
-
-  #every(intervalMs: number, act: (directory: LogDirectory) => Promise<void>): void {
-    this.#after(intervalMs, async () => {
-      for (const directory of this.directories) {
-        if (!directory.isOffline) await act(directory).catch(error => directory.writeFailed(error))
-      }
-      if (!this.#isClosed) this.#every(intervalMs, act)
-    })
-  }
-
-  #after(delayMs: number, act: () => Promise<void>): void {
-    const timer = this.#context.clock.after(delayMs, () => {
-      this.#timers.delete(timer)
-      void act()
-    })
-    this.#timers.add(timer)
-  }
 }
 
-/** How often `flush.ms` is looked at. */
-const flushCheckMs = 1000
-const yieldAfterMs = 5
 /** Tries to remove a directory in which files still appear. */
 const maxRemovals = 10
 const renameRetryMs = 1000
