@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DiskError, type DiskErrorCode } from '../io/disk.ts'
 import { World } from '../simulator/io/world.ts'
-import type { Obstacle } from '../storage/compaction/compaction-pass.ts'
+import type { Obstacle } from '../storage/compaction/pass-end.ts'
 import type { SegmentedLog } from '../storage/segmented-log.ts'
 import { StorageFaultLog } from './storage-fault-log.ts'
 

@@ -6,9 +6,10 @@ import { OffsetMapMemory } from '../../records/compaction/offset-map-memory.ts'
 import { RecordReader } from '../../records/record.ts'
 import { type Host, readAll, tryAppend, written } from '../fixture.test.ts'
 import type { SegmentedLog } from '../segmented-log.ts'
-import type { CompactionTools, PassResult, PassStats } from './compaction-pass.ts'
+import type { CompactionTools } from './compaction-pass.ts'
 import { type CompactionListener, Compactor, type CompactorSettings } from './compactor.ts'
 import { IoThrottle } from './io-throttle.ts'
+import type { PassResult, PassStats } from './pass-end.ts'
 
 /** A record as tests write and read it; a value of null is a tombstone. */
 export type Pair = readonly [key: string, value: string | null]

@@ -14,7 +14,7 @@ import {
   type StoredPair,
   textOf,
 } from './compaction-fixture.test.ts'
-import type { PassResult } from './compaction-pass.ts'
+import type { PassResult } from './pass-end.ts'
 
 const config = {
   isCompacted: true,

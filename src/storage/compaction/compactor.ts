@@ -5,8 +5,9 @@ import type { Compute } from '../../io/compute.ts'
 import { expectDiskError } from '../../io/disk.ts'
 import { OffsetMapMemory } from '../../records/compaction/offset-map-memory.ts'
 import type { SegmentedLog } from '../segmented-log.ts'
-import type { CompactionTools, FailedPass, PassStats, UncleanablePass } from './compaction-pass.ts'
+import type { CompactionTools } from './compaction-pass.ts'
 import { IoThrottle } from './io-throttle.ts'
+import type { FailedPass, PassStats, UncleanablePass } from './pass-end.ts'
 
 /** The settings that hold at this moment. */
 export interface CompactorSettings {

@@ -9,14 +9,8 @@ import type { LogState, RunningCompaction } from '../log-state.ts'
 import type { Segment } from '../segment.ts'
 import { loadIndexes } from '../segment-indexes.ts'
 import { storedMaxTimestamp } from '../stored-batch.ts'
-import {
-  CompactionPass,
-  type CompactionTools,
-  type FailedPass,
-  type PassEnd,
-  type PassResult,
-  type UncleanablePass,
-} from './compaction-pass.ts'
+import { CompactionPass, type CompactionTools } from './compaction-pass.ts'
+import type { FailedPass, PassEnd, PassResult, UncleanablePass } from './pass-end.ts'
 
 /** A log on which jobs fail so often, one pass after the other, is probably the reason for it. */
 const maxFailedJobs = 3
