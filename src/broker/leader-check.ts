@@ -7,9 +7,10 @@ import type { Partition } from './partition.ts'
  */
 export function leaderError(partition: Partition, currentLeaderEpoch: number): ErrorCode {
   const { leaderEpoch } = partition
+  // First of all, as Kafka has it: nobody is to look for a newer epoch, or another leader, because a directory has failed here.
+  if (partition.log.isOffline) return ErrorCode.kafkaStorageError
   if (currentLeaderEpoch >= 0 && currentLeaderEpoch < leaderEpoch) return ErrorCode.fencedLeaderEpoch
   if (currentLeaderEpoch > leaderEpoch) return ErrorCode.unknownLeaderEpoch
   if (!partition.isLeader) return ErrorCode.notLeaderOrFollower
-  if (partition.log.isOffline) return ErrorCode.kafkaStorageError
   return ErrorCode.none
 }

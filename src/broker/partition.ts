@@ -176,7 +176,7 @@ export class Partition implements PartitionLogListener, ReplicaOwner {
   ): NeedsUnpacking | NeedsPacking | undefined {
     if (item.isDecided) return undefined
     if (!this.isLeader) {
-      decide(item, ErrorCode.notLeaderOrFollower)
+      decide(item, this.log.isOffline ? ErrorCode.kafkaStorageError : ErrorCode.notLeaderOrFollower)
       return undefined
     }
     const { acks } = item.produce

@@ -172,6 +172,27 @@ test('partitions of a directory that fails while the broker runs answer KAFKA_ST
     assert.equal((await host.produce('first')).errorCode, ErrorCode.none)
   }))
 
+test('they do so whatever leader epoch a client believes in', () =>
+  onBrokerHost(options, async host => {
+    await fill(host)
+    await host.close()
+    await host.start()
+    const ask = async (currentLeaderEpoch: number) => {
+      const partitions = [{ partitionIndex: 0, timestamp: -1n, currentLeaderEpoch }]
+      const { topics } = await host.ask(listOffsetsApi, { topics: [{ name: 'second', partitions }], replicaId: -1 }, 7)
+      return [topics[0].partitions[0].errorCode, (await host.fetch('second', 0, { currentLeaderEpoch })).errorCode]
+    }
+    const epoch = host.broker.partitions.byName('second', 0)!.leaderEpoch
+    assert.ok(epoch > 0)
+    const { fencedLeaderEpoch, unknownLeaderEpoch, kafkaStorageError } = ErrorCode
+    assert.deepEqual(await ask(epoch - 1), [fencedLeaderEpoch, fencedLeaderEpoch])
+    assert.deepEqual(await ask(epoch + 1), [unknownLeaderEpoch, unknownLeaderEpoch])
+    host.node.disk.faults.failNext('append', 'io', { pathEnd: '/more/second-0/00000000000000000000.log' })
+    for (let count = 0; count < 2; count++) await host.produce('second')
+    for (const believed of [epoch - 1, epoch, epoch + 1])
+      assert.deepEqual(await ask(believed), [kafkaStorageError, kafkaStorageError])
+  }))
+
 describe('a partition that lies in two log directories', () => {
   test('ends the start with one line that names both, and changes neither', () =>
     onBrokerHost(options, async host => {

@@ -65,8 +65,8 @@ export class Crew {
 
   start(): void {
     const { clients, topics } = this.#parts.plan
-    const { thinkMs, maxValueBytes, hasWildTimestamps, sessionTimeoutMs, admin } = clients
-    const shape = { maxValueBytes, maxRecordsPerBatch: 8, hasWildTimestamps }
+    const { thinkMs, maxValueBytes, evenValueBytes, hasWildTimestamps, sessionTimeoutMs, admin } = clients
+    const shape = { maxValueBytes, evenValueBytes, maxRecordsPerBatch: 8, hasWildTimestamps }
     const single = { ...shape, maxRecordsPerBatch: 1 }
     const library = { endpoint: this.#parts.broker.endpoint, shape: single, thinkMs }
     this.#add(

@@ -39,6 +39,8 @@ export interface PlannedClients {
   readonly libraryMembers: number
   readonly thinkMs: number
   readonly maxValueBytes: number
+  /** Values are of this length; undefined: of any. */
+  readonly evenValueBytes?: number | undefined
   readonly hasWildTimestamps: boolean
   readonly sessionTimeoutMs: number
   readonly admin: PlannedAdmin | undefined
@@ -93,13 +95,18 @@ export function drawPlan(seed: string | number): Plan {
   const flush = random.pick(['async', 'ack'] as const)
   const logDirs = Array.from({ length: random.pick([1, 1, 2, 3]) }, (_, number) => `/disk/data-${number + 1}`)
   const hasWildTimestamps = random.chance(0.1)
+  const sizes = new SeededRandom(String(seed), 'sizes')
   return {
     seed: String(seed),
     flush,
     logDirs,
     overrides: [...drawOverrides(random), ...drawCompactorOverrides(compaction)],
     topics: drawTopics(random, hasWildTimestamps).map(topic => drawCompaction(compaction, topic)),
-    clients: { ...drawClients(random, hasWildTimestamps), idCollectors: collectors.chance(0.1) ? 1 : 0 },
+    clients: {
+      ...drawClients(random, hasWildTimestamps),
+      idCollectors: collectors.chance(0.1) ? 1 : 0,
+      evenValueBytes: sizes.chance(0.3) ? sizes.pick([40, 100]) : undefined,
+    },
     faults: drawFaults(random, later),
     safetyMs: random.between(15_000, 40_000),
     transactions: drawTransactions(new SeededRandom(String(seed), 'transactions')),
@@ -260,8 +267,8 @@ function drawFaults(random: SeededRandom, later: SeededRandom): PlannedFaults {
     clockStepMs: every(3000, 20_000, 0.15),
     clientCrashMs: every(2000, 15_000),
     clientPauseMs: every(3000, 15_000, 0.25),
-    flipRate: random.chance(0.15) ? 0.5 : 0,
-    rotMs: later.chance(0.1) ? later.between(2000, 10_000) : undefined,
-    readOnlyMs: later.chance(0.1) ? later.between(5000, 20_000) : undefined,
+    flipRate: random.chance(0.2) ? 0.5 : 0,
+    rotMs: later.chance(0.15) ? later.between(2000, 10_000) : undefined,
+    readOnlyMs: later.chance(0.15) ? later.between(5000, 20_000) : undefined,
   }
 }

@@ -274,10 +274,10 @@ function checkLeader(wanted: FetchPartition, partition: Partition, replicaId: nu
   const { leaderId, leaderEpoch } = partition.state
   const asked = wanted.currentLeaderEpoch
   let errorCode: ErrorCode | undefined
-  if (asked >= 0 && asked < leaderEpoch) errorCode = ErrorCode.fencedLeaderEpoch
+  if (partition.log.isOffline) errorCode = ErrorCode.kafkaStorageError
+  else if (asked >= 0 && asked < leaderEpoch) errorCode = ErrorCode.fencedLeaderEpoch
   else if (asked > leaderEpoch) errorCode = ErrorCode.unknownLeaderEpoch
   else if (!partition.isLeader || isStranger(partition, replicaId)) errorCode = ErrorCode.notLeaderOrFollower
-  else if (partition.log.isOffline) errorCode = ErrorCode.kafkaStorageError
   if (errorCode === undefined) return undefined
   const result = failed(wanted, errorCode)
   const tellsLeader = errorCode === ErrorCode.notLeaderOrFollower || errorCode === ErrorCode.fencedLeaderEpoch

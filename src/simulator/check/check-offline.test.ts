@@ -38,6 +38,16 @@ testMistakes([
   ],
   [
     'I53',
+    'a directory that is offline sends a client to look for a newer epoch',
+    story => {
+      story.history.mark('offline', { directory: '/disk', partitions: [place] })
+      const asked = story.history.begin('reader', 'epochEnd', { ...place, leaderEpoch: 1 })
+      story.history.fail(asked, 'FENCED_LEADER_EPOCH')
+      story.holds([])
+    },
+  ],
+  [
+    'I53',
     'a directory that is offline is read from',
     story => {
       story.sent(['a'], 0)

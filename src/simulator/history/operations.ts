@@ -88,6 +88,11 @@ export interface Operations {
     Target & { readonly timestamp: number },
     { readonly offset: number; readonly timestamp: number }
   >
+  /** The newest epoch up to the one asked for, and where it ends; -1 where there is none. */
+  epochEnd: Operation<
+    Target & { readonly leaderEpoch: number },
+    { readonly leaderEpoch: number; readonly endOffset: number }
+  >
   initProducer: Operation<
     { readonly id: number; readonly epoch: number },
     { readonly id: number; readonly epoch: number }

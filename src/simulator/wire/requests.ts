@@ -15,6 +15,10 @@ import { leaveGroupRequest, leaveGroupResponse } from '../../protocol/messages/l
 import { listOffsetsRequest, listOffsetsResponse } from '../../protocol/messages/list-offsets.ts'
 import { offsetCommitRequest, offsetCommitResponse } from '../../protocol/messages/offset-commit.ts'
 import { offsetFetchRequest, offsetFetchResponse } from '../../protocol/messages/offset-fetch.ts'
+import {
+  offsetForLeaderEpochRequest,
+  offsetForLeaderEpochResponse,
+} from '../../protocol/messages/offset-for-leader-epoch.ts'
 import { produceRequest, produceResponse } from '../../protocol/messages/produce.ts'
 import { syncGroupRequest, syncGroupResponse } from '../../protocol/messages/sync-group.ts'
 
@@ -36,5 +40,9 @@ export const leaveGroupApi = { request: leaveGroupRequest, response: leaveGroupR
 export const listOffsetsApi = { request: listOffsetsRequest, response: listOffsetsResponse }
 export const offsetCommitApi = { request: offsetCommitRequest, response: offsetCommitResponse }
 export const offsetFetchApi = { request: offsetFetchRequest, response: offsetFetchResponse }
+export const offsetForLeaderEpochApi = {
+  request: offsetForLeaderEpochRequest,
+  response: offsetForLeaderEpochResponse,
+}
 export const produceApi = { request: produceRequest, response: produceResponse }
 export const syncGroupApi = { request: syncGroupRequest, response: syncGroupResponse }

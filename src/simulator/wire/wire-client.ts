@@ -24,6 +24,8 @@ export interface KnownTopic {
   readonly name: string
   readonly topicId: Uuid
   readonly partitionCount: number
+  /** By partition, as it was when the broker was asked. */
+  readonly leaderEpochs: readonly number[]
 }
 
 /** One request that can be sent. */
@@ -113,7 +115,11 @@ export class WireClient {
     if (result.type === 'lost') return undefined
     const known = result.answer.topics
       .filter(topic => topic.errorCode === ErrorCode.none)
-      .map(topic => ({ name: topic.name ?? '', topicId: topic.topicId, partitionCount: topic.partitions.length }))
+      .map(({ name, topicId, partitions }) => {
+        const leaderEpochs: number[] = []
+        for (const { partitionIndex, leaderEpoch } of partitions) leaderEpochs[partitionIndex] = leaderEpoch
+        return { name: name ?? '', topicId, partitionCount: partitions.length, leaderEpochs }
+      })
     for (const topic of known) this.#options.sawTopic(topic)
     return known
   }

@@ -98,7 +98,7 @@ class MemberLives {
     this.#positions.clear()
     this.#targets = share.map(text => {
       const [name = '', topicId = '', partition] = text.split(' ')
-      const topic: KnownTopic = { name, topicId, partitionCount: 0 }
+      const topic: KnownTopic = { name, topicId, partitionCount: 0, leaderEpochs: [] }
       return { topic, partition: Number(partition) }
     })
     for (const target of this.#targets) {

@@ -1,6 +1,6 @@
 import { ErrorCode, errorName } from '../../base/error-code.ts'
 import type { ReadRecord } from '../history/operations.ts'
-import { fetchApi, listOffsetsApi } from '../wire/requests.ts'
+import { fetchApi, listOffsetsApi, offsetForLeaderEpochApi } from '../wire/requests.ts'
 import { readBatches } from '../wire/seen-records.ts'
 import type { PartitionTarget, Workplace } from './workplace.ts'
 
@@ -51,12 +51,12 @@ export async function poll(at: Workplace, target: PartitionTarget, options: Poll
 }
 
 function fetchBody(
-  { topic, partition }: PartitionTarget,
+  { topic, partition, leaderEpoch: currentLeaderEpoch = -1 }: PartitionTarget,
   options: PollOptions,
   isolation: (typeof isolations)[number],
 ) {
-  const { offset, maxWaitMs, maxBytes } = options
-  const wanted = { partition, fetchOffset: offset, partitionMaxBytes: maxBytes, logStartOffset: -1 }
+  const { offset: fetchOffset, maxWaitMs, maxBytes } = options
+  const wanted = { partition, fetchOffset, partitionMaxBytes: maxBytes, logStartOffset: -1, currentLeaderEpoch }
   return {
     maxWaitMs,
     minBytes: 1,
@@ -69,7 +69,7 @@ function fetchBody(
 /** -2 earliest, -1 latest. Undefined without an answer. */
 export async function listOffset(
   at: Workplace,
-  { topic, partition }: PartitionTarget,
+  { topic, partition, leaderEpoch: currentLeaderEpoch = -1 }: PartitionTarget,
   timestamp: number,
 ): Promise<number | undefined> {
   const line = await at.client.line(listOffsetsApi)
@@ -80,7 +80,7 @@ export async function listOffset(
     partition,
     timestamp,
   })
-  const partitions = [{ partitionIndex: partition, timestamp: BigInt(timestamp) }]
+  const partitions = [{ partitionIndex: partition, timestamp: BigInt(timestamp), currentLeaderEpoch }]
   const body = { replicaId: -1, topics: [{ name: topic.name, partitions }], timeoutMs: 5000 }
   const result = await line.send(body, { timeoutMs: 6000 })
   if (result.type === 'lost') {
@@ -94,4 +94,30 @@ export async function listOffset(
   }
   at.history.ok(call, { offset: answer.offset, timestamp: Number(answer.timestamp) })
   return answer.offset
+}
+
+/** Where an epoch that the reader had been in ended, as readers ask when there is a new leader (KIP-320). Undefined without an answer. */
+export async function findEpochEnd(
+  at: Workplace,
+  { topic: { name }, partition, leaderEpoch: currentLeaderEpoch = -1 }: PartitionTarget,
+  leaderEpoch: number,
+): Promise<number | undefined> {
+  const line = await at.client.line(offsetForLeaderEpochApi)
+  if (line === undefined) return undefined
+  const call = at.history.begin(at.process, 'epochEnd', { topic: name, topicId: undefined, partition, leaderEpoch })
+  const partitions = [{ partition, currentLeaderEpoch, leaderEpoch }]
+  const body = { replicaId: -1, topics: [{ topic: name, partitions }] }
+  const result = await line.send(body, { timeoutMs: 6000 })
+  if (result.type === 'lost') {
+    at.history.info(call, result.reason)
+    return undefined
+  }
+  const answer = result.answer.topics[0]!.partitions[0]!
+  if (answer.errorCode !== ErrorCode.none) {
+    at.history.fail(call, errorName(answer.errorCode))
+    return undefined
+  }
+  const { endOffset } = answer
+  at.history.ok(call, { leaderEpoch: answer.leaderEpoch, endOffset })
+  return endOffset
 }

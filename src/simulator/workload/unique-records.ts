@@ -10,6 +10,8 @@ export interface RecordShape {
   readonly maxRecordsPerBatch: number
   /** Timestamps of any 64 bits, where the topic allows them. */
   readonly hasWildTimestamps: boolean
+  /** So long are nearly all values, as of measurements: batches of one size lie everywhere, then. */
+  readonly evenValueBytes?: number | undefined
 }
 
 interface Content {
@@ -51,9 +53,14 @@ export class UniqueRecords {
   #record(wallMs: number): Content {
     const random = this.#random
     const id = `${this.#process}.${++this.#count}${valueEnd}`
-    const padding = random.chance(0.05) ? this.#shape.maxValueBytes : Math.min(100, this.#shape.maxValueBytes)
-    const value = Buffer.concat([Buffer.from(id), Buffer.alloc(random.below(padding + 1), `${random.below(1000)} `)])
-    const key = random.chance(0.3) ? null : Buffer.from(`key-${random.below(20)}`)
+    const { maxValueBytes, evenValueBytes } = this.#shape
+    const isLong = random.chance(0.05)
+    const isEven = evenValueBytes !== undefined && !isLong
+    const padding = isEven
+      ? Math.max(0, evenValueBytes - id.length)
+      : random.below((isLong ? maxValueBytes : Math.min(100, maxValueBytes)) + 1)
+    const value = Buffer.concat([Buffer.from(id), Buffer.alloc(padding, `${random.below(1000)} `)])
+    const key = random.chance(0.3) ? null : Buffer.from(`key-${random.below(20)}`.padEnd(isEven ? 6 : 0))
     const headers = random.chance(0.2) ? [{ key: '__proto__', value: random.chance(0.3) ? null : random.bytes(4) }] : []
     return { timestamp: this.#timestamp(wallMs), key, value, headers }
   }

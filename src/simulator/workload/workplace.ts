@@ -22,13 +22,19 @@ export interface Workplace {
 export interface PartitionTarget {
   readonly topic: KnownTopic
   readonly partition: number
+  /** The leadership that the client believes in; a client that does not say is not fenced. */
+  readonly leaderEpoch?: number | undefined
 }
 
 /** Undefined when the broker does not answer or knows no topic. */
 export async function pickPartition(at: Workplace): Promise<PartitionTarget | undefined> {
   const topics = await at.client.topics([at.random.pick(at.topicNames)])
   const topic = topics?.[0]
-  return topic && { topic, partition: at.random.below(topic.partitionCount) }
+  return topic && targetOf(topic, at.random.below(topic.partitionCount))
+}
+
+export function targetOf(topic: KnownTopic, partition: number): PartitionTarget {
+  return { topic, partition, leaderEpoch: topic.leaderEpochs[partition] }
 }
 
 /** Every client comes to an end soon after it is asked to. */
