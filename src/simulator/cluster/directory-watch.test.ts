@@ -21,8 +21,12 @@ function log(watch: DirectoryWatch, message: string): void {
   watch.logged({ timeMs: 0, node: 'broker', level: 'error', message, fields: {} })
 }
 
-function look(watch: DirectoryWatch, nowMs: number, { isOffline = false, isPaused = false } = {}): void {
-  watch.look([{ path, isOffline }], { nowMs, isPaused })
+function look(
+  watch: DirectoryWatch,
+  nowMs: number,
+  { isOffline = false, isPaused = false, stalledUntilMs = 0 } = {},
+): void {
+  watch.look([{ path, isOffline }], { nowMs, isPaused, stalledUntilMs })
 }
 
 test('a directory that goes offline at once, and is told of once, is as it should be', () => {

@@ -76,10 +76,13 @@ export class DirectoryWatch {
     if (!this.#told.has(path)) this.#violations.add('I53', `${path} is offline, and no line says so`)
   }
 
-  /** While the process stands still nobody can expect anything. */
-  look(directories: readonly WatchedDirectory[], { nowMs, isPaused }: { nowMs: number; isPaused: boolean }): void {
+  /** While the process stands still nobody can expect anything; and what a disk has refused that stands still is heard of later. */
+  look(
+    directories: readonly WatchedDirectory[],
+    { nowMs, isPaused, stalledUntilMs }: { nowMs: number; isPaused: boolean; stalledUntilMs: number },
+  ): void {
     for (const [path, refusal] of this.#refusals) {
-      if (isPaused) refusal.sinceMs = nowMs
+      refusal.sinceMs = Math.max(isPaused ? nowMs : refusal.sinceMs, stalledUntilMs)
       if (nowMs - refusal.sinceMs <= graceMs) continue
       this.#refusals.delete(path)
       if (directories.find(one => one.path === path)?.isOffline !== false) continue

@@ -22,6 +22,7 @@ interface Scene {
   readonly violations: Violations
   /** Sends one record, and waits until it is acknowledged or refused; undefined: neither. */
   send(): Promise<ErrorCode | undefined>
+  sleep(ms: number): Promise<void>
 }
 
 /** A broker that runs, with one topic, looked at after every event. */
@@ -34,7 +35,7 @@ async function onBroker(body: (scene: Scene) => Promise<void>): Promise<string[]
   const play = async () => {
     await broker.start()
     while ((await createTopic(at, topic)) !== ErrorCode.none) await world.sleep(100)
-    await body({ broker, violations, send: () => send(at) })
+    await body({ broker, violations, send: () => send(at), sleep: ms => world.sleep(ms) })
   }
   let isOver = false
   const playing = play().finally(() => {
@@ -96,6 +97,17 @@ test('what a broker had that has stopped itself has to be there when it is start
     assert.equal(await broker.start(), true)
   })
   assert.deepEqual(told, ['I51 topic-0 ended at 1 and ends at 0 after a kill'])
+})
+
+test('a broker has to act on what a disk has refused (I53), once the disk does not stand still any more', async () => {
+  const told = await onBroker(async ({ broker, violations, sleep }) => {
+    broker.node.disk.stall(1500)
+    broker.node.disk.faults.failed(new DiskError('readOnly', 'append', `${directory}/topic-0/00000000000000000000.log`))
+    await sleep(2000)
+    assert.equal(violations.count, 0)
+    await sleep(1000)
+  })
+  assert.match(told.join(), /^I53 .*data-1 is not offline 1000 ms after it could not be changed/)
 })
 
 for (const [what, isFull] of [

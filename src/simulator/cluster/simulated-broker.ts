@@ -185,7 +185,9 @@ export class SimulatedBroker {
   #lookForOffline(): void {
     const logs = this.broker?.logs
     if (logs === undefined) return
-    this.#directoryWatch.look(logs.directories, { nowMs: this.#world.nowMs, isPaused: this.node.isPaused })
+    const { isPaused, disk } = this.node
+    const stalledUntilMs = disk.faults.stalledUntilUs / 1000
+    this.#directoryWatch.look(logs.directories, { nowMs: this.#world.nowMs, isPaused, stalledUntilMs })
     for (const { path, isOffline } of logs.directories) {
       if (!isOffline || this.#offline.has(path)) continue
       this.#offline.add(path)
