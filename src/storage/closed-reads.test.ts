@@ -44,3 +44,13 @@ for (const end of ['is deleted', 'is closed'] as const) {
     }
   })
 }
+
+test('a log that could not be closed in good order leaves no file open', () =>
+  onHost({}, async host => {
+    const log = await unread(host)
+    append(log)
+    await written(host, log)
+    host.node.disk.faults.failNext('write', 'noSpace', { pathEnd: '.index' })
+    await assert.rejects(log.close(), /noSpace/)
+    assert.equal(host.context.openFiles.size, 0)
+  }))

@@ -164,6 +164,11 @@ export class LogState {
     this.#durableLogStart = offset
   }
 
+  /** It will begin there: what is saved says so before what lies below is gone. */
+  announceLogStart(offset: number): void {
+    this.#durableLogStart = Math.max(this.#durableLogStart, offset)
+  }
+
   /**
    * What may be saved as the log start: never less than before, and otherwise not above what is synced, or a power cut would
    * leave a log that ends below it. After a crash more may be unsynced than was.

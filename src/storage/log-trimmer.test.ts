@@ -327,3 +327,44 @@ test('what retention could not remove yet is not taken for a part of the log tha
     }
   }
 })
+
+for (const startOffset of [2, 5, 7, 12, 20]) {
+  for (const kind of ['kill', 'power'] as const) {
+    test(`a crash (${kind}) while a log begins anew at ${startOffset} leaves what was, or is to be, and no damage`, async () => {
+      for (let operation = 1; ; operation++) {
+        let isOver = false
+        await onHost({ seed: operation, config: { fileDeleteDelayMs: 0 } }, async host => {
+          const log = await host.openLog()
+          for (let offset = 0; offset < 12; offset++) {
+            const batch = batchOf({ baseOffset: offset, partitionLeaderEpoch: 1 })
+            assert.equal(log.appendAsFollower(batch), undefined)
+            if (offset % 3 === 2) log.roll()
+          }
+          await written(host, log)
+          log.moveHighWatermark(12)
+          await log.flush()
+          await log.moveLogStart(5)
+          await log.applyRetention(0)
+          await log.directory.saveRecoveryPoints()
+          await host.world.sleep(100)
+          const crash = crashAtOperation(host, operation, kind)
+          const done = log.truncateFullyAndStartAt(startOffset).then(() => 'done' as const)
+          done.catch(() => undefined)
+          isOver = (await Promise.race([done, crash.happened])) === 'done'
+          crash.off()
+          if (isOver) host.node.crash(kind)
+          const again = await host.openLog()
+          assert.deepEqual(host.faults.damage, [], crash.what())
+          assert.ok(again.logStartOffset >= Math.min(startOffset, 5), crash.what())
+          if (isOver) assert.deepEqual([again.logStartOffset, again.logEndOffset], [startOffset, startOffset])
+          await again.truncateFullyAndStartAt(startOffset)
+          const batch = batchOf({ baseOffset: startOffset, partitionLeaderEpoch: 2 })
+          assert.equal(again.appendAsFollower(batch), undefined, crash.what())
+          await written(host, again)
+          assert.equal((await readAll(again)).length, 1)
+        })
+        if (isOver) break
+      }
+    })
+  }
+}

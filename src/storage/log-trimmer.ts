@@ -207,8 +207,10 @@ export class LogTrimmer {
 
   async #truncate(endOffset: number): Promise<void> {
     const state = this.#state
-    state.epochFile.truncateFromEnd(endOffset)
-    if (endOffset >= state.nextOffset) return
+    if (endOffset >= state.nextOffset) {
+      state.epochFile.truncateFromEnd(endOffset)
+      return
+    }
     // Nobody plans to begin the log above its new end while it is being cut.
     state.highWatermark = Math.min(state.highWatermark, endOffset)
     const segment = state.segments.floor(endOffset)
@@ -225,6 +227,8 @@ export class LogTrimmer {
     const end = await this.#endOf(segment, read, endOffset)
     assert(this.#appender.isIdle, 'no append is in flight when a log is cut')
 
+    // Not before: who reads what is to be cut still compares it with its epoch.
+    state.epochFile.truncateFromEnd(endOffset)
     const removed = state.segments.cutWithin(segment)
     this.#unseal(segment)
     segment.adopt(read)
@@ -284,7 +288,11 @@ export class LogTrimmer {
     if (!state.hasFiles) return
     try {
       await this.#flusher.finishSealed()
+      // What a crash leaves of the old segments has lost nothing, wherever it ends or begins.
+      state.recoveryPoint = Math.min(state.recoveryPoint, state.segments.first.baseOffset)
       await this.#lowerCheckpoints(offset)
+      state.announceLogStart(offset)
+      await state.directory.saveLogStarts()
       if (!state.hasFiles) return
       const { wallMs } = state.context.clock.now()
       const segment = new Segment(state.home, offset, { createdWallMs: wallMs, jitterMs: 0, isOnDisk: false })

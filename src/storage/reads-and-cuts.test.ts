@@ -10,7 +10,8 @@ const waits = Array.from({ length: 100 }, (_, index) => index / 10)
 async function unread(host: Host): Promise<SegmentedLog> {
   const log = await host.openLog()
   for (let offset = 0; offset < 10; offset++) {
-    const batch = batchOf({ baseOffset: offset, partitionLeaderEpoch: 1, valueBytes: 1000, timestamp: 1000 + offset })
+    const partitionLeaderEpoch = offset < 5 ? 1 : 2
+    const batch = batchOf({ baseOffset: offset, partitionLeaderEpoch, valueBytes: 1000, timestamp: 1000 + offset })
     assert.equal(log.appendAsFollower(batch), undefined)
   }
   await written(host, log)

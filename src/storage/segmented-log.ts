@@ -286,8 +286,7 @@ export class SegmentedLog implements PartitionLog<FileRange> {
     await this.compaction.whenEnded()
     // Or a cut that is under way would change what the files are to say.
     await state.changes.run(() => Promise.resolve())
-    await this.#flusher.close()
-    this.#releaseAll()
+    await this.#flusher.close().finally(() => this.#releaseAll())
   }
 
   /** The log is deleted, or its directory has failed: nothing more is written. Ranges that are being sent stay good. */
