@@ -276,14 +276,19 @@ async function completeOperations(context: StorageContext, path: string): Promis
   return plan
 }
 
-/** One that has the name of a file is not of this log; to write the file would fail, at some later time. Throws `DiskError`. */
+/**
+ * One that has the name of a file is not of this log; to write the file would fail, at some later time. In the place of a segment
+ * that is not the last, which is only read, it costs what was there. Throws `DiskError`.
+ */
 function refuseDirectories(path: string, entries: readonly DirectoryEntry[]): void {
-  for (const { name, isDirectory } of entries)
-    if (isDirectory && isFileOfLog(name)) throw new DiskError('isDirectory', 'open', `${path}/${name}`)
+  const found = entries.find(({ name, isDirectory }) => isDirectory && isWrittenFile(name, entries))
+  if (found !== undefined) throw new DiskError('isDirectory', 'open', `${path}/${found.name}`)
 }
 
-function isFileOfLog(name: string): boolean {
-  if (parseSegmentFileName(name) !== undefined || name.startsWith('millrace-')) return true
+function isWrittenFile(name: string, entries: readonly DirectoryEntry[]): boolean {
+  const file = parseSegmentFileName(name)
+  if (file?.kind === 'log') return entries.every(entry => entry.name <= name || !entry.name.endsWith('.log'))
+  if (file !== undefined || name.startsWith('millrace-')) return true
   return name === partitionMetadataFileName || name === leaderEpochFileName
 }
 
