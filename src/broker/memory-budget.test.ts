@@ -117,14 +117,37 @@ test('a lease that was given back is poisoned and cannot be given back again', (
 
 test('slabs are used again, up to the limit of the cache', () => {
   const memory = budget(1 << 30)
-  const first = memory.lease(1000, refuse)!
+  const first = memory.lease(20_000, refuse)!
   const { bytes } = first
   first.release()
-  assert.equal(memory.lease(2000, refuse)!.bytes, bytes)
+  assert.equal(memory.lease(40_000, refuse)!.bytes, bytes)
   const large = memory.lease(2 << 20, refuse)!
   const largeBytes = large.bytes
   large.release()
   assert.notEqual(memory.lease(2 << 20, refuse)!.bytes, largeBytes)
+})
+
+test('what counts is the memory that a frame gets, and a small one gets no more than it needs', () => {
+  const memory = budget(1 << 20)
+  const small = memory.lease(1000, refuse)!
+  assert.deepEqual([small.bytes.length, memory.usedBytes], [1000, 1000])
+  const large = memory.lease(20_000, refuse)!
+  assert.equal(memory.usedBytes, 1000 + large.bytes.length)
+  small.release()
+  large.release()
+  assert.equal(memory.usedBytes, 0)
+  assert.equal(memory.lease(1000, refuse)!.bytes.length, 1000, 'not the slab that lies ready')
+})
+
+test('what may be held beyond the capacity is half of it, and no more than 48 MiB', () => {
+  const memory = budget(1 << 30)
+  memory.hold((1 << 30) + (48 << 20))
+  assert.ok(!memory.isOverdrawn)
+  memory.hold(1)
+  assert.ok(memory.isOverdrawn)
+  const small = budget(100)
+  small.hold(151)
+  assert.ok(small.isOverdrawn)
 })
 
 test('bytes held by answers count, and keep frames waiting', () => {

@@ -3,9 +3,12 @@ import type { Lease } from '../base/lease.ts'
 import type { FrameMemory } from '../channel/frame-reader.ts'
 
 const smallestSlabBytes = 64 * 1024
+/** A frame up to this size gets memory of its own size, which is not kept: a slab would be many times what is counted. */
+const maxSmallBytes = 16 * 1024
 /** A slab that is used again is at most so many times as large as the frame needs. */
 const maxSlack = 2
-const overdraft = 1.5
+/** What may be held beyond the capacity before connections are closed for it: half as much again, and at most so much. */
+const maxOverdraftBytes = 48 * 1024 * 1024
 /** Of a frame that has so much of it here, the rest may be expected soon. */
 const eagerBytes = 64 * 1024
 /** Of so many frames that get memory, one is of those that have hardly begun. */
@@ -59,7 +62,11 @@ export class MemoryBudget implements FrameMemory {
 
   /** More is held than was foreseen: what clients have sent that waits for memory itself. */
   get isOverdrawn(): boolean {
-    return this.#usedBytes > overdraft * this.#options.capacityBytes
+    return this.#usedBytes > this.capacityBytes + this.overdraftBytes
+  }
+
+  get overdraftBytes(): number {
+    return Math.min(this.capacityBytes / 2, maxOverdraftBytes)
   }
 
   /** Frames that wait for memory now. */
@@ -121,25 +128,31 @@ export class MemoryBudget implements FrameMemory {
     return isTurnOfIdle && this.#idle.length > 0 ? this.#idle : this.#eager
   }
 
+  /** Counts what the slab is, which may be more than was asked for. */
   #make(bytes: number): Lease {
-    const slab = this.#takeSlab(bytes)
-    this.#usedBytes += bytes
-    this.#leasedBytes += bytes
+    const slab = this.takeSlab(bytes)
+    const { length } = slab
+    this.#usedBytes += length
+    this.#leasedBytes += length
     let released = false
     return {
       bytes: slab,
       release: () => {
         assert(!released, 'a lease is released once')
         released = true
-        this.#leasedBytes -= bytes
-        this.#giveSlab(slab)
-        this.letGo(bytes)
+        this.#leasedBytes -= length
+        this.giveSlab(slab)
+        this.letGo(length)
       },
     }
   }
 
-  /** Frames of one client differ in size, so a slab that is somewhat larger serves as well: making one is what costs. */
-  #takeSlab(bytes: number): Buffer {
+  /**
+   * Memory of at least `bytes` that nobody counts; whoever takes it counts it with `hold`. Frames of one client differ in size,
+   * so a slab that is somewhat larger serves as well: making one is what costs.
+   */
+  takeSlab(bytes: number): Buffer {
+    if (bytes <= maxSmallBytes) return Buffer.allocUnsafeSlow(bytes)
     const index = this.#cache.findIndex(slab => slab.length >= bytes)
     const limit = Math.max(smallestSlabBytes, maxSlack * bytes)
     if (index < 0 || this.#cache[index].length > limit) return Buffer.allocUnsafeSlow(slabSize(bytes))
@@ -148,9 +161,10 @@ export class MemoryBudget implements FrameMemory {
     return slab
   }
 
-  #giveSlab(slab: Buffer): void {
+  /** Nobody uses the slab any more. */
+  giveSlab(slab: Buffer): void {
     if (this.#options.poison) slab.fill(0xdb)
-    if (slab.length > this.#options.maxCachedBytes) return
+    if (slab.length < smallestSlabBytes || slab.length > this.#options.maxCachedBytes) return
     const index = this.#cache.findIndex(other => other.length >= slab.length)
     if (index < 0) this.#cache.push(slab)
     else this.#cache.splice(index, 0, slab)

@@ -32,6 +32,11 @@ export interface Connection {
   readonly localPort: number
   /** Bytes given to `send` that the kernel has not taken yet; those of one write are counted off together. */
   readonly unsentBytes: number
+  /**
+   * Grows whenever the kernel takes some of what was given to `send`, of a part of one write too: what tells a slow reader
+   * from one that reads nothing. Says nothing else.
+   */
+  readonly progress: number
   /** Called once, before the first read; nothing is delivered earlier. */
   start(receiver: Receiver): void
   /** No read is started after this until `resume`. */

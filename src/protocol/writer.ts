@@ -2,11 +2,21 @@ import { assert } from '../base/assert.ts'
 import { EncodeError } from './protocol-error.ts'
 import type { BytesInput, ExternalBytes } from './schema.ts'
 
-/** What was written, in order. Buffers of `parts` may share memory with the writer's chunk, which is never reused. */
+/** What was written, in order. Buffers of `parts` may share memory with the writer's chunk, where nothing is written twice. */
 export interface Written {
   readonly parts: (Buffer | ExternalBytes)[]
   readonly byteLength: number
 }
+
+/** Where the chunks of a writer come from, and go. */
+export interface ChunkSource {
+  /** Memory of at least so many bytes. */
+  take(bytes: number): Buffer
+  /** The writer has left this chunk for the one it took last. What it has handed over is still there. */
+  left(chunk: Buffer): void
+}
+
+const fromTheRuntime: ChunkSource = { take: bytes => Buffer.allocUnsafe(bytes), left: () => {} }
 
 /** Byte strings below this are copied between the other fields; longer ones become parts of their own, uncopied. */
 const copyBelowBytes = 2048
@@ -24,6 +34,7 @@ const maxFrameBytes = 0x7fff_ffff
  */
 export class Writer {
   readonly #chunkBytes: number
+  readonly #chunks: ChunkSource
   /** Byte strings are never referenced, always copied (what `encodeToBuffer` needs). */
   readonly #copiesAll: boolean
 
@@ -41,10 +52,13 @@ export class Writer {
   #cuts: number[] = []
   #uncopiedBytes = 0
 
-  constructor(options: { readonly chunkBytes?: number; readonly copiesAll?: boolean } = {}) {
+  constructor(
+    options: { readonly chunkBytes?: number; readonly copiesAll?: boolean; readonly chunks?: ChunkSource } = {},
+  ) {
     this.#chunkBytes = options.chunkBytes ?? 64 * 1024
+    this.#chunks = options.chunks ?? fromTheRuntime
     this.#copiesAll = options.copiesAll ?? false
-    this.bytes = Buffer.allocUnsafe(this.#chunkBytes)
+    this.bytes = this.#chunks.take(this.#chunkBytes)
     this.view = new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length)
   }
 
@@ -115,11 +129,12 @@ export class Writer {
     const used = this.position - this.start
     const old = this.bytes
     // Doubling keeps the cost of copying a large message linear; a finished one is never moved.
-    this.bytes = Buffer.allocUnsafe(Math.max(this.#chunkBytes, 2 * used + size))
+    this.bytes = this.#chunks.take(Math.max(this.#chunkBytes, 2 * used + size))
     this.view = new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length)
     old.copy(this.bytes, 0, this.start, this.position)
     this.start = 0
     this.position = used
+    this.#chunks.left(old)
   }
 
   bool(value: boolean): void {

@@ -7,9 +7,10 @@ import { ApiKey } from '../../protocol/apis.ts'
 import { decodeRequestHeader, type ServedVersions } from '../../protocol/frames.ts'
 import { ProtocolError } from '../../protocol/protocol-error.ts'
 import { Reader } from '../../protocol/reader.ts'
-import type { Writer } from '../../protocol/writer.ts'
 import type { MemoryBudget } from '../memory-budget.ts'
+import type { AnswerHold, AnswerMemory } from './answer-memory.ts'
 import { Request, type RequestOwner } from './request.ts'
+import type { RequestTurns, TurnTaker } from './request-turns.ts'
 
 /** Produce requests that may wait for their answers on one connection; of all others, one. */
 const maxPipelinedProduces = 8
@@ -18,13 +19,18 @@ const maxPipelinedProduces = 8
 const maxRequestsPerTurn = 16
 
 /**
- * No further request of a connection is worked on while more than this of its answers waits for the client to read, and none at
- * all while the memory budget is used up.
+ * No further request of a connection is worked on while more than this of its answers waits for the client to read, or
+ * anything at all while memory for answers is short.
  */
 const maxUnsentBytes = 256 * 1024
 
-/** What a frame that is arriving, or requests behind one that waits, may take while others wait for memory. */
+/**
+ * What a frame that is arriving, requests behind one that waits, or answers that are not read may take while others wait for
+ * memory.
+ */
 const shortage = { graceMs: 2000, minBytesPerMs: 256, maxHeldBytes: 64 * 1024 }
+/** Whoever has taken something of its answers in this time is not deaf, however short memory is. */
+const readingMs = 200
 
 /** What all connections of one listener share. */
 export interface ConnectionHost {
@@ -32,15 +38,19 @@ export interface ConnectionHost {
   readonly budget: MemoryBudget
   readonly listenerName: string
   readonly maxRequestBytes: number
-  /** Shared by all connections: one message is encoded at a time. */
-  readonly writer: Writer
+  /** Shared by all connections of a broker. */
+  readonly answers: AnswerMemory
+  readonly turns: RequestTurns
+  connectionCount(): number
   served(apiKey: number): ServedVersions | undefined
   /** Handles one request. Throws `ProtocolError` when its body cannot be read. */
   handle(request: Request): void
   /** A handler has thrown what it must not: a bug. */
   handlerFailed(connection: ClientConnection, error: unknown): void
-  /** Counts a request that has been answered, for metrics. */
-  requestEnded(request: Request): void
+  /** Counts a request that has been answered, for metrics. Returns the monotonic time. */
+  requestEnded(request: Request): number
+  /** More is held than there is room for, though nothing large is made any more. */
+  answersOverdrawn(): void
   warn(problem: string, address: string, kind: string): void
   connectionEnded(connection: ClientConnection, reason: string | undefined): void
 }
@@ -49,7 +59,7 @@ export interface ConnectionHost {
  * One client's connection: frames in, answers out in the same order. One request is worked on at a time, except that
  * produces may follow unanswered produces; everything else waits unread.
  */
-export class ClientConnection implements Receiver, RequestOwner {
+export class ClientConnection implements Receiver, RequestOwner, TurnTaker {
   readonly #connection: Connection
   readonly #host: ConnectionHost
   readonly #reader: FrameReader
@@ -63,12 +73,11 @@ export class ClientConnection implements Receiver, RequestOwner {
   /** Requests that were taken since the connection's turn began. */
   #takenThisTurn = 0
   #waitsForTurn = false
-  /** All bytes that were ever given to the connection, how many the client had taken when that was last looked at, and when. */
-  #sentBytes = 0
-  #takenBytes = 0
-  #takenAtMs: number
-  /** What unsent answers keep in memory. */
-  #pinnedBytes = 0
+  /** Bytes of unsent answers in memory, without what else lies in their chunks. */
+  #unsentBytes = 0
+  /** The connection's progress when it was last looked at, and since when it is the same while answers wait. */
+  #progress = 0
+  #progressAtMs: number
   #closeReason: string | undefined
   #isClosed = false
 
@@ -76,7 +85,7 @@ export class ClientConnection implements Receiver, RequestOwner {
     this.#connection = connection
     this.#host = host
     this.lastActiveMs = host.clock.now().monotonicMs
-    this.#takenAtMs = this.lastActiveMs
+    this.#progressAtMs = this.lastActiveMs
     this.#reader = new FrameReader({
       maxFrameBytes: host.maxRequestBytes,
       memory: host.budget,
@@ -99,8 +108,8 @@ export class ClientConnection implements Receiver, RequestOwner {
     return this.#host.listenerName
   }
 
-  get writer(): Writer {
-    return this.#host.writer
+  get answers(): AnswerMemory {
+    return this.#host.answers
   }
 
   /** Part of a frame has arrived, and the rest should follow. */
@@ -113,13 +122,28 @@ export class ClientConnection implements Receiver, RequestOwner {
     return this.#unanswered.length
   }
 
+  /** Bytes of answers that wait in memory for the client to read. */
+  get unsentBytes(): number {
+    return this.#unsentBytes
+  }
+
+  /** It has been decided that the connection ends. */
+  get isEnding(): boolean {
+    return this.#closeReason !== undefined
+  }
+
   /** How long the client has taken nothing of the answers that wait for it, in milliseconds, as far as was looked. */
   stalledForMs(monotonicMs: number): number {
-    const { unsentBytes } = this.#connection
-    const takenBytes = this.#sentBytes - unsentBytes
-    if (unsentBytes === 0 || takenBytes !== this.#takenBytes) this.#takenAtMs = monotonicMs
-    this.#takenBytes = takenBytes
-    return monotonicMs - this.#takenAtMs
+    const { unsentBytes, progress } = this.#connection
+    if (unsentBytes === 0 || progress !== this.#progress) this.#progressAtMs = monotonicMs
+    this.#progress = progress
+    return monotonicMs - this.#progressAtMs
+  }
+
+  /** The same, where that is so long that the connection may be closed for the memory that its answers take. */
+  deafForMs(monotonicMs: number, isOverdrawn: boolean): number | undefined {
+    const stalledMs = this.stalledForMs(monotonicMs)
+    return stalledMs > (isOverdrawn ? readingMs : shortage.graceMs) ? stalledMs : undefined
   }
 
   /** Why this connection has to go while others wait for memory; undefined when it does its part. */
@@ -152,19 +176,26 @@ export class ClientConnection implements Receiver, RequestOwner {
     if (!this.#reader.isInsideFrame) this.#frameBeganMs = undefined
     else if (this.#framesTaken !== framesBefore) this.#frameBeganMs = this.lastActiveMs
     else this.#frameBeganMs ??= this.lastActiveMs
-    if (this.#reader.heldBytes > shortage.maxHeldBytes && this.#host.budget.isOverdrawn) {
+    if (this.#host.budget.isOverdrawn && this.#reader.heldBytes > this.#maxHeldBytes) {
       this.destroy('there is no memory for what it sends (queued.max.request.bytes)')
     }
+  }
+
+  /** All connections together do not hold more than what is held beyond the budget once more. */
+  get #maxHeldBytes(): number {
+    return Math.min(shortage.maxHeldBytes, this.#host.budget.overdraftBytes / this.#host.connectionCount())
   }
 
   closed(error: Error | undefined): void {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#reader.end()
-    for (const request of this.#unanswered) request.abandon()
+    this.#host.turns.forget(this)
+    for (const request of this.#unanswered) {
+      if (request.answer === undefined) request.abandon()
+      else this.#release(request)
+    }
     this.#unanswered.length = 0
-    this.#host.budget.letGo(this.#pinnedBytes)
-    this.#pinnedBytes = 0
     this.#host.connectionEnded(this, this.#closeReason ?? reasonOf(error))
   }
 
@@ -219,15 +250,20 @@ export class ClientConnection implements Receiver, RequestOwner {
       return false
     }
     const waiting = this.#unanswered.length
-    if (waiting === 0) return true
-    const isProduce = bytes.length >= 2 && bytes.readInt16BE(0) === ApiKey.produce
+    // A frame that is too short for a key is found out when its header is read.
+    const apiKey = bytes.length >= 2 ? bytes.readInt16BE(0) : ApiKey.produce
+    if (waiting === 0) return this.#host.turns.admits(this, apiKey, this.#takenThisTurn === 0)
+    const isProduce = apiKey === ApiKey.produce
     return isProduce && waiting < maxPipelinedProduces && this.#unanswered[waiting - 1].header.apiKey === ApiKey.produce
   }
 
   /** While memory is short a client reads what it was answered before it asks for more. What was sent resumes it then. */
   get #maxUnsentBytes(): number {
-    const { usedBytes, capacityBytes } = this.#host.budget
-    return usedBytes < capacityBytes ? maxUnsentBytes : 0
+    return this.#host.answers.isShort ? 0 : maxUnsentBytes
+  }
+
+  turnCame(): void {
+    this.#reader.resume()
   }
 
   #nextTurn(): void {
@@ -251,35 +287,35 @@ export class ClientConnection implements Receiver, RequestOwner {
   }
 
   #send(request: Request): void {
-    this.#host.requestEnded(request)
-    const { answer, answerBytes } = request
-    if (answer === undefined || answer.length === 0) return
-    const pinnedBytes = bytesInMemory(answer)
-    this.#sentBytes += answerBytes
-    this.#pinnedBytes += pinnedBytes
-    this.#host.budget.hold(pinnedBytes)
-    this.#connection.send(answer, () => this.#sent(pinnedBytes))
+    const nowMs = this.#host.requestEnded(request)
+    const { answer, answerHold } = request
+    if (answer === undefined || answerHold === undefined) return
+    if (this.#connection.unsentBytes === 0) this.#progressAtMs = nowMs
+    this.#unsentBytes += bytesOf(answerHold)
+    this.#connection.send(answer, () => this.#sent(answerHold))
+    this.#host.turns.answered(request.header.apiKey, answerHold.encodedBytes, answerHold.otherBytes)
+    if (this.#host.answers.isOverdrawn) this.#host.answersOverdrawn()
   }
 
-  #sent(pinnedBytes: number): void {
+  /** Runs also when the connection has failed: before that the memory is not to be used again. */
+  #sent(hold: AnswerHold): void {
+    this.#host.answers.release(hold)
+    this.#unsentBytes -= bytesOf(hold)
     if (this.#isClosed) return
-    this.#pinnedBytes -= pinnedBytes
     this.lastActiveMs = this.#host.clock.now().monotonicMs
-    this.#host.budget.letGo(pinnedBytes)
+    this.#progressAtMs = this.lastActiveMs
     this.#reader.resume()
   }
 
-  /** An answer that came too late: the files it points into are let go. */
+  /** An answer that came too late: its memory and the files it points into are let go. */
   #release(request: Request): void {
+    if (request.answerHold !== undefined) this.#host.answers.release(request.answerHold)
     for (const part of request.answer ?? []) if (!Buffer.isBuffer(part)) (part as FileRange).file.release()
   }
 }
 
-/** A range of a file costs no memory while it waits. */
-function bytesInMemory(parts: readonly (Buffer | FileRange)[]): number {
-  let bytes = 0
-  for (const part of parts) if (Buffer.isBuffer(part)) bytes += part.length
-  return bytes
+function bytesOf({ encodedBytes, otherBytes }: AnswerHold): number {
+  return encodedBytes + otherBytes
 }
 
 /** Why a connection has broken. That a client breaks off, with an answer on its way perhaps, is the course of things. */

@@ -5,7 +5,8 @@ import type { FileRange } from '../../io/disk.ts'
 import { encodeResponse, type RequestHeader } from '../../protocol/frames.ts'
 import { EncodeError } from '../../protocol/protocol-error.ts'
 import type { Fields, Input, Message } from '../../protocol/schema.ts'
-import type { Writer, Written } from '../../protocol/writer.ts'
+import type { Written } from '../../protocol/writer.ts'
+import type { AnswerHold, AnswerMemory } from './answer-memory.ts'
 
 /** What a request needs of the connection it came by. */
 export interface RequestOwner {
@@ -13,7 +14,7 @@ export interface RequestOwner {
   readonly listenerName: string
   /** The port the client has reached us by. */
   readonly localPort: number
-  readonly writer: Writer
+  readonly answers: AnswerMemory
   /** Name and version that the client gave in ApiVersions. */
   clientSoftware: { readonly name: string; readonly version: string }
   /** The answer stands, or there will be none: everything that is ready, in order, is sent. */
@@ -42,6 +43,8 @@ export class Request {
   /** What will be sent; undefined until the answer stands. An empty list means that nothing is sent. */
   answer: readonly (Buffer | FileRange)[] | undefined
   answerBytes = 0
+  /** What the answer keeps in memory; whoever sends or drops it releases that. */
+  answerHold: AnswerHold | undefined
   /** The code the metrics count this request under. */
   errorCode = 0
   throttleTimeMs = 0
@@ -80,7 +83,7 @@ export class Request {
   /** `bodyVersion` differs from the request's only where ApiVersions answers a version that it does not know. */
   reply<F extends Fields>(message: Message<F>, value: Input<Message<F>>, bodyVersion = this.apiVersion): void {
     assert(this.answer === undefined, 'a request is answered once')
-    const { writer } = this.owner
+    const { writer } = this.owner.answers
     const header = { apiVersion: bodyVersion, correlationId: this.header.correlationId }
     let written: Written
     try {
@@ -94,8 +97,9 @@ export class Request {
       )
       return
     }
-    const { parts, byteLength } = written
-    this.#answer(parts as readonly (Buffer | FileRange)[], byteLength)
+    const parts = written.parts as readonly (Buffer | FileRange)[]
+    this.answerHold = this.owner.answers.hold(parts)
+    this.#answer(parts, written.byteLength)
   }
 
   replyNothing(): void {

@@ -2,15 +2,16 @@ import { AssertionFailure } from '../../base/assert.ts'
 import type { Clock, Timer } from '../../io/clock.ts'
 import type { LogSink } from '../../io/log-sink.ts'
 import type { Connection, Endpoint, Listener, Network } from '../../io/network.ts'
-import { Writer } from '../../protocol/writer.ts'
 import type { ApiHandler } from '../api-handler.ts'
 import type { MemoryBudget } from '../memory-budget.ts'
 import type { BrokerMetrics } from '../metrics/broker-metrics.ts'
+import { AnswerMemory } from './answer-memory.ts'
 import { ClientConnection, type ConnectionHost } from './client-connection.ts'
 import { ConnectionGate } from './connection-gate.ts'
 import { ConnectionRate } from './connection-rate.ts'
 import { RateLimitedLog } from './rate-limited-log.ts'
 import type { Request } from './request.ts'
+import { RequestTurns } from './request-turns.ts'
 
 const sweepMs = 1000
 
@@ -46,7 +47,8 @@ export interface SocketServerOptions {
 /** All listeners of one broker, and the connections that came by them. */
 export class SocketServer {
   readonly #options: SocketServerOptions
-  readonly #writer = new Writer()
+  readonly #answers: AnswerMemory
+  readonly #turns: RequestTurns
   readonly #listeners: { readonly name: string; readonly listener: Listener }[] = []
   readonly #connections = new Set<ClientConnection>()
   readonly #creationRate = new ConnectionRate()
@@ -58,15 +60,27 @@ export class SocketServer {
   #sweep: Timer | undefined
   /** By API key. Until they are there, connections are taken and nothing is read from them. */
   #handlers: ReadonlyMap<number, ApiHandler> | undefined
+  /** Connections will be looked through for those that do not read. */
+  #isShedding = false
   #isClosing = false
 
   constructor(options: SocketServerOptions) {
     this.#options = options
+    this.#answers = new AnswerMemory(options.budget, () => this.#turns.roomAgain())
+    this.#turns = new RequestTurns({
+      nextTurn: callback => options.clock.nextTurn(callback),
+      isMemoryShort: () => this.#answers.isShort,
+    })
     this.#refusals = new RateLimitedLog(options.clock, options.log)
   }
 
   get connectionCount(): number {
     return this.#connections.size
+  }
+
+  /** What answers that are not sent keep in memory. */
+  get unsentAnswerBytes(): number {
+    return this.#answers.heldBytes
   }
 
   get connections(): Iterable<ClientConnection> {
@@ -80,12 +94,15 @@ export class SocketServer {
       budget: this.#options.budget,
       listenerName,
       maxRequestBytes: this.#options.maxRequestBytes,
-      writer: this.#writer,
+      answers: this.#answers,
+      turns: this.#turns,
+      connectionCount: () => this.#connections.size,
       served: apiKey => this.#handlers?.get(apiKey),
       handle: request => this.#handlers!.get(request.header.apiKey)!.handle(request),
       handlerFailed: (connection, error) => this.#handlerFailed(connection, error),
       warn: (problem, address, kind) => this.#refusals.warn(problem, address, kind),
       requestEnded: request => this.#requestEnded(request),
+      answersOverdrawn: () => this.#answersOverdrawn(),
       connectionEnded: (connection, reason) => this.#connectionEnded(connection, reason),
     }
     const gate = this.#gates.get(listenerName) ?? this.#newGate(listenerName)
@@ -195,9 +212,10 @@ export class SocketServer {
     connection.destroy('its request could not be answered')
   }
 
-  #requestEnded(request: Request): void {
+  #requestEnded(request: Request): number {
     const { apiKey, apiVersion } = request.header
-    const totalMs = this.#options.clock.now().monotonicMs - request.receivedAt.monotonicMs
+    const nowMs = this.#options.clock.now().monotonicMs
+    const totalMs = nowMs - request.receivedAt.monotonicMs
     this.#options.metrics.requestEnded(
       this.#options.apiName(apiKey),
       apiVersion,
@@ -206,6 +224,40 @@ export class SocketServer {
       request.body.length,
       request.answerBytes,
     )
+    return nowMs
+  }
+
+  /** Soon, and not now: one call is one look through all connections. */
+  #answersOverdrawn(): void {
+    if (this.#isShedding) return
+    this.#isShedding = true
+    this.#options.clock.nextTurn(() => {
+      this.#isShedding = false
+      if (!this.#isClosing && this.#answers.isOverdrawn) this.#shedDeaf(true)
+    })
+  }
+
+  /**
+   * Closes those connections that have read nothing of their answers for longest, until half of what unsent answers hold is
+   * given up. Whoever reads, however slowly, is none of them.
+   */
+  #shedDeaf(isOverdrawn: boolean): void {
+    const nowMs = this.#options.clock.now().monotonicMs
+    const deaf: { connection: ClientConnection; forMs: number }[] = []
+    let excessBytes = this.#answers.heldBytes / 2
+    for (const connection of this.#connections) {
+      if (connection.isEnding) excessBytes -= connection.unsentBytes
+      else if (connection.unsentBytes > 0) {
+        const forMs = connection.deafForMs(nowMs, isOverdrawn)
+        if (forMs !== undefined) deaf.push({ connection, forMs })
+      }
+    }
+    deaf.sort((a, b) => b.forMs - a.forMs)
+    for (const { connection } of deaf) {
+      if (excessBytes <= 0) return
+      excessBytes -= connection.unsentBytes
+      connection.destroy('it does not read its answers while others wait for memory (queued.max.request.bytes)')
+    }
   }
 
   /** Once a second: connections that are idle, that stopped in the middle of a frame, or that do not read. */
@@ -213,6 +265,8 @@ export class SocketServer {
     const { clock, metrics, budget, maxIdleMs, frameTimeoutMs, slowReaderTimeoutMs } = this.#options
     const nowMs = clock.now().monotonicMs
     const isMemoryShort = budget.waitingCount > 0
+    if (isMemoryShort || (this.#turns.largeWaitingCount > 0 && this.#answers.isShort)) this.#shedDeaf(false)
+    this.#answers.lookForRoom()
     for (const connection of this.#connections) {
       const shedReason = isMemoryShort ? connection.shedReason(nowMs) : undefined
       const quietMs = nowMs - connection.lastActiveMs

@@ -50,6 +50,10 @@ export class NodeConnection implements Connection {
     return this.#sends.unsentBytes
   }
 
+  get progress(): number {
+    return this.#sends.progress
+  }
+
   start(receiver: Receiver): void {
     this.#reader.start(receiver)
     if (this.#socket.destroyed) this.#shared.turns.next(() => this.#reader.closed(this.#error))

@@ -62,6 +62,13 @@ export class SendQueue {
     return this.#queuedBytes - this.#acceptedBytes
   }
 
+  /** Of a write that is under way, libuv knows what is left: its queue is counted from the total of what it was given. */
+  get progress(): number {
+    const handle = handleOf(this.#socket)
+    if (handle === undefined) return this.#acceptedBytes
+    return this.#acceptedBytes + handle.bytesWritten - handle.writeQueueSize
+  }
+
   send(parts: readonly (Buffer | FileRange)[], sent: Sent | undefined): void {
     if (this.#isAbandoned) {
       for (const part of parts) if (!Buffer.isBuffer(part)) part.file.release()

@@ -4,6 +4,8 @@ import type net from 'node:net'
 export interface SocketHandle {
   /** -1 where there is none. */
   readonly fd: number
+  /** All bytes that libuv was ever given to write. */
+  readonly bytesWritten: number
   /** Bytes that wait in libuv, behind those that Node counts. */
   readonly writeQueueSize: number
 }

@@ -68,6 +68,10 @@ export class SimulatedConnection implements Connection, PipeStart, PipeEnd {
     return this.#queue.unsentBytes
   }
 
+  get progress(): number {
+    return this.#queue.progress
+  }
+
   get peerHost(): Host | undefined {
     return this.#peer?.host
   }

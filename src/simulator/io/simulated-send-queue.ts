@@ -70,6 +70,10 @@ export class SimulatedSendQueue {
     return this.#queuedBytes - this.#acceptedBytes
   }
 
+  get progress(): number {
+    return this.#acceptedBytes
+  }
+
   send(parts: readonly (Buffer | FileRange)[], sent: Sent | undefined): void {
     if (this.#isAbandoned) {
       for (const part of parts) if (!Buffer.isBuffer(part)) part.file.release()

@@ -1,0 +1,130 @@
+import { assert } from '../../base/assert.ts'
+import type { FileRange } from '../../io/disk.ts'
+import { type ChunkSource, Writer } from '../../protocol/writer.ts'
+import type { MemoryBudget } from '../memory-budget.ts'
+
+/** The part of the budget that unsent answers may take: requests that arrive have the rest. */
+const shareOfAnswers = 0.5
+/** So much may wait to be sent whatever else is held, or at most an eighth of the budget. */
+const maxFloorBytes = 8 * 1024 * 1024
+
+/** Memory in which answers lie, one behind the other. */
+interface Chunk {
+  readonly bytes: Buffer
+  /** Answers in it that are not sent. */
+  unsentCount: number
+  /** The writer has gone on to another. */
+  isLeft: boolean
+}
+
+/** What one answer keeps in memory until it is sent. */
+export interface AnswerHold {
+  readonly chunk: Chunk
+  /** Its bytes in the chunk: those that were encoded. */
+  readonly encodedBytes: number
+  /** Its bytes elsewhere in memory. A range of a file costs none. */
+  readonly otherBytes: number
+}
+
+/**
+ * Where all answers of a broker are written, and what those that are not sent keep in memory. A chunk counts whole while one
+ * answer in it is unsent, since that is what it costs, and its memory is used again: left to the garbage collector,
+ * answers that nobody reads came to several times of what they are.
+ */
+export class AnswerMemory implements ChunkSource {
+  readonly writer: Writer
+  readonly #budget: MemoryBudget
+  readonly #roomAgain: () => void
+  #chunk: Chunk | undefined
+  #leftChunk: Chunk | undefined
+  #heldBytes = 0
+  /** Somebody was told that memory is short. */
+  #wasShort = false
+
+  /** `roomAgain` is called when answers may be worked on again after `isShort` was asked, and was true. */
+  constructor(budget: MemoryBudget, roomAgain: () => void) {
+    this.#budget = budget
+    this.#roomAgain = roomAgain
+    this.writer = new Writer({ chunks: this })
+  }
+
+  /** Of all unsent answers together, but for what lies in the chunk that is being written to. */
+  get heldBytes(): number {
+    return this.#heldBytes
+  }
+
+  get shareBytes(): number {
+    return shareOfAnswers * this.#budget.capacityBytes
+  }
+
+  /** No large answer is to be made now. */
+  get isShort(): boolean {
+    const { usedBytes, capacityBytes } = this.#budget
+    const floorBytes = Math.min(capacityBytes / 8, maxFloorBytes)
+    const isShort = this.#heldBytes >= this.shareBytes || (usedBytes >= capacityBytes && this.#heldBytes >= floorBytes)
+    this.#wasShort ||= isShort
+    return isShort
+  }
+
+  /** More is held than small answers may add to what large ones take. */
+  get isOverdrawn(): boolean {
+    return this.#heldBytes > this.shareBytes + this.#budget.overdraftBytes
+  }
+
+  take(bytes: number): Buffer {
+    this.#leftChunk = this.#chunk
+    this.#chunk = { bytes: this.#budget.takeSlab(bytes), unsentCount: 0, isLeft: false }
+    return this.#chunk.bytes
+  }
+
+  left(): void {
+    const chunk = this.#leftChunk
+    assert(chunk !== undefined, 'a writer leaves a chunk for another')
+    this.#leftChunk = undefined
+    chunk.isLeft = true
+    if (chunk.unsentCount === 0) this.#budget.giveSlab(chunk.bytes)
+    else this.#count(chunk.bytes.length)
+  }
+
+  /** The answer that the writer has finished last. It is released once. */
+  hold(parts: readonly (Buffer | FileRange)[]): AnswerHold {
+    const chunk = this.#chunk!
+    let encodedBytes = 0
+    let otherBytes = 0
+    for (const part of parts) {
+      if (!Buffer.isBuffer(part)) continue
+      if (part.buffer === chunk.bytes.buffer) encodedBytes += part.length
+      else otherBytes += part.length
+    }
+    chunk.unsentCount++
+    if (otherBytes > 0) this.#count(otherBytes)
+    return { chunk, encodedBytes, otherBytes }
+  }
+
+  /** The answer was sent, or never will be: nobody reads its bytes any more. */
+  release({ chunk, otherBytes }: AnswerHold): void {
+    assert(chunk.unsentCount > 0, 'an answer is released once')
+    chunk.unsentCount--
+    let freedBytes = otherBytes
+    if (chunk.isLeft && chunk.unsentCount === 0) {
+      this.#budget.giveSlab(chunk.bytes)
+      freedBytes += chunk.bytes.length
+    }
+    if (freedBytes === 0) return
+    this.#heldBytes -= freedBytes
+    this.#budget.letGo(freedBytes)
+    this.lookForRoom()
+  }
+
+  /** Calls `roomAgain` if it is time: what others hold in the budget counts too, and may have become less. */
+  lookForRoom(): void {
+    if (!this.#wasShort || this.isShort) return
+    this.#wasShort = false
+    this.#roomAgain()
+  }
+
+  #count(bytes: number): void {
+    this.#heldBytes += bytes
+    this.#budget.hold(bytes)
+  }
+}

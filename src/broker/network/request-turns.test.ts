@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ApiKey } from '../../protocol/apis.ts'
+import { RequestTurns, type TurnTaker } from './request-turns.ts'
+
+const { produce, metadata, heartbeat, fetch } = ApiKey
+const largeBytes = 40_000
+
+class Fixture {
+  isMemoryShort = false
+  #planned: (() => void)[] = []
+  readonly turns = new RequestTurns({
+    nextTurn: callback => this.#planned.push(callback),
+    isMemoryShort: () => this.isMemoryShort,
+  })
+  /** What was worked on, and where a turn ended. */
+  readonly order: string[] = []
+
+  /** A client with so many requests, of which each is answered at once. */
+  client(name: string, apiKey: number, answerBytes: number, count = 1): TurnTaker {
+    let left = count
+    const run = () => {
+      for (let isFirst = true; left > 0; isFirst = false) {
+        if (!this.turns.admits(taker, apiKey, isFirst && left === count)) return
+        left--
+        this.order.push(name)
+        this.turns.answered(apiKey, answerBytes, 0)
+      }
+    }
+    const taker = { turnCame: run }
+    run()
+    return taker
+  }
+
+  turn(): void {
+    for (const callback of this.#planned.splice(0)) callback()
+  }
+}
+
+test('requests with large answers share a turn, one of each connection, in the order in which they came', () => {
+  const at = new Fixture()
+  at.client('first', metadata, largeBytes)
+  at.order.length = 0
+  for (const name of ['a', 'b', 'c', 'd']) at.client(name, metadata, largeBytes, 2)
+  assert.deepEqual(at.order, ['a'], 'and the rest of the turn is used up')
+  at.order.length = 0
+  for (const expected of [['a', 'b'], ['c', 'd'], ['b', 'c'], ['d'], []]) {
+    at.turn()
+    assert.deepEqual(at.order.splice(0), expected)
+  }
+})
+
+test('small requests and produces go before, however many large ones wait', () => {
+  const at = new Fixture()
+  for (let i = 0; i < 10; i++) at.client('large', metadata, largeBytes)
+  at.order.length = 0
+  for (let i = 0; i < 1000; i++) at.client('beat', heartbeat, 20)
+  at.client('produce', produce, 40, 100)
+  assert.equal(at.order.length, 1100)
+})
+
+test('what one client sends behind another request waits for its turn when a turn is used up', () => {
+  const at = new Fixture()
+  at.client('eager', heartbeat, 20, 1000)
+  const inFirstTurn = at.order.length
+  assert.ok(inFirstTurn < 100, `${inFirstTurn}`)
+  at.client('patient', heartbeat, 20)
+  assert.equal(at.order.at(-1), 'patient')
+  for (let i = 0; i < 20; i++) at.turn()
+  assert.equal(at.order.length, 1001)
+})
+
+test('large answers wait while memory is short, small ones do not, and go on when there is room', () => {
+  const at = new Fixture()
+  at.client('large', metadata, largeBytes)
+  at.isMemoryShort = true
+  at.order.length = 0
+  at.client('waits', metadata, largeBytes)
+  const gone = at.client('gone', metadata, largeBytes)
+  at.client('small', heartbeat, 20)
+  for (let i = 0; i < 5; i++) at.turn()
+  assert.deepEqual(at.order, ['small'])
+  assert.equal(at.turns.largeWaitingCount, 2)
+  at.turns.forget(gone)
+  at.isMemoryShort = false
+  at.turns.roomAgain()
+  at.turn()
+  assert.deepEqual(at.order, ['small', 'waits'])
+})
+
+test('bytes that were not encoded cost no turn, and wait for memory all the same', () => {
+  const at = new Fixture()
+  for (let i = 0; i < 20; i++) {
+    const taker = { turnCame: () => at.order.push('fetch') }
+    assert.ok(at.turns.admits(taker, fetch, true))
+    at.turns.answered(fetch, 100, 50_000)
+  }
+  at.isMemoryShort = true
+  const waits = { turnCame: () => at.order.push('waits') }
+  assert.ok(!at.turns.admits(waits, fetch, true))
+  at.isMemoryShort = false
+  at.turns.roomAgain()
+  at.turn()
+  assert.deepEqual(at.order, ['waits'])
+})
+
+test('an API is expected to answer little again after some small answers', () => {
+  const at = new Fixture()
+  at.turns.answered(metadata, largeBytes, 0)
+  at.isMemoryShort = true
+  const taker = { turnCame: () => {} }
+  assert.ok(!at.turns.admits(taker, metadata, true))
+  at.turns.forget(taker)
+  for (let i = 0; i < 20; i++) at.turns.answered(metadata, 100, 0)
+  assert.ok(at.turns.admits(taker, metadata, true))
+})
+
+test('keys that no API has are nobody special', () => {
+  const at = new Fixture()
+  const taker = { turnCame: () => {} }
+  for (const key of [-1, 32_767, -32_768, 500]) assert.ok(at.turns.admits(taker, key, true))
+})

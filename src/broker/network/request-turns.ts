@@ -1,0 +1,131 @@
+import { ApiKey } from '../../protocol/apis.ts'
+
+/** What the requests of one turn may cost together, in bytes of encoded answers: some milliseconds. */
+const turnCost = 64 * 1024
+/** What a request costs besides its answer. */
+const requestCost = 1024
+/** From here on an answer is large: it takes its turn among the others, and waits while memory is short. */
+const largeBytes = 4096
+/** How much of a large answer is still expected of the next one. */
+const persistence = 7 / 8
+const maxApiKeys = 128
+
+/** A connection that has a request which waits. */
+export interface TurnTaker {
+  /** The request may be offered again, once. */
+  turnCame(): void
+}
+
+export interface RequestTurnsOptions {
+  /** As `Clock.nextTurn`. */
+  readonly nextTurn: (callback: () => void) => void
+  /** No large answer is to be made now. */
+  readonly isMemoryShort: () => boolean
+}
+
+/**
+ * Decides when requests are worked on that could hold others up: those whose answers are large, as far as is known from the
+ * last ones of their API, and all that a client sends behind another without waiting. They share what one turn of the
+ * event loop has for them, first come first served, one request each; and large answers are not made while unsent ones
+ * use up their part of the memory. A small request is worked on at once, and so is every Produce: thousands of clients that
+ * ask for much cost the others a few milliseconds.
+ */
+export class RequestTurns {
+  readonly #options: RequestTurnsOptions
+  readonly #encodedBytes = new Float64Array(maxApiKeys)
+  readonly #memoryBytes = new Float64Array(maxApiKeys)
+  /** Both in the order in which they came. */
+  readonly #large = new Set<TurnTaker>()
+  readonly #small = new Set<TurnTaker>()
+  /** Whose turn it is now. */
+  #current: TurnTaker | undefined
+  #spent = 0
+  #isPlanned = false
+
+  constructor(options: RequestTurnsOptions) {
+    this.#options = options
+  }
+
+  /** Requests with large answers that wait, for memory or for their turn. */
+  get largeWaitingCount(): number {
+    return this.#large.size
+  }
+
+  /** Whether the request may be worked on now. If not, `turnCame` is called when it may. */
+  admits(taker: TurnTaker, apiKey: number, isFirstOfTaker: boolean): boolean {
+    if (apiKey === ApiKey.produce) return true
+    const isCurrent = this.#current === taker
+    this.#current = undefined
+    const mayBegin = this.#isLarge(apiKey)
+      ? this.#take(taker, this.#large, isCurrent, !this.#options.isMemoryShort())
+      : isFirstOfTaker || this.#take(taker, this.#small, isCurrent, true)
+    if (mayBegin) this.#spend(requestCost)
+    return mayBegin
+  }
+
+  /** A request was answered: what this has cost, and what is to be expected of the next. */
+  answered(apiKey: number, encodedBytes: number, otherBytes: number): void {
+    if (apiKey === ApiKey.produce) return
+    this.#encodedBytes[apiKey] = Math.max(encodedBytes, persistence * this.#encodedBytes[apiKey])
+    this.#memoryBytes[apiKey] = Math.max(encodedBytes + otherBytes, persistence * this.#memoryBytes[apiKey])
+    this.#spend(encodedBytes)
+  }
+
+  /** There is memory again for large answers. */
+  roomAgain(): void {
+    if (this.#large.size > 0) this.#plan()
+  }
+
+  /** The connection has gone. */
+  forget(taker: TurnTaker): void {
+    this.#large.delete(taker)
+    this.#small.delete(taker)
+  }
+
+  #isLarge(apiKey: number): boolean {
+    if (!(apiKey >= 0 && apiKey < maxApiKeys)) return false
+    if (this.#encodedBytes[apiKey] >= largeBytes) return true
+    return this.#memoryBytes[apiKey] >= largeBytes && (this.#large.size > 0 || this.#options.isMemoryShort())
+  }
+
+  #take(taker: TurnTaker, queue: Set<TurnTaker>, isCurrent: boolean, hasMemory: boolean): boolean {
+    if (hasMemory && this.#spent < turnCost && (isCurrent || queue.size === 0)) return true
+    queue.add(taker)
+    if (hasMemory) this.#plan()
+    return false
+  }
+
+  #spend(cost: number): void {
+    this.#spent += cost
+    // What a turn has left over may be spent in the next: so most turns need not be told apart.
+    if (this.#spent >= turnCost / 2) this.#plan()
+  }
+
+  #plan(): void {
+    if (this.#isPlanned) return
+    this.#isPlanned = true
+    this.#options.nextTurn(() => this.#serve())
+  }
+
+  #serve(): void {
+    this.#isPlanned = false
+    this.#spent = 0
+    let hasMore = true
+    while (hasMore && this.#spent < turnCost) {
+      hasMore = this.#next(this.#small)
+      if (this.#large.size > 0 && !this.#options.isMemoryShort()) hasMore = this.#next(this.#large) || hasMore
+    }
+    if (hasMore) this.#plan()
+  }
+
+  #next(queue: Set<TurnTaker>): boolean {
+    for (const taker of queue) {
+      queue.delete(taker)
+      this.#current = taker
+      taker.turnCame()
+      this.#current = undefined
+      return true
+    }
+    return false
+  }
+}
