@@ -6,6 +6,7 @@ import { answerLater } from '../answer-later.ts'
 import type { ApiHandler } from '../api-handler.ts'
 import { clusterOperations, operationsNotAsked, topicOperations } from '../authorized-operations.ts'
 import type { NodeView, PartitionView, TopicView } from '../cluster-view.ts'
+import { groupTopic } from '../groups/group-coordinator.ts'
 import type { Request } from '../network/request.ts'
 import type { BrokerServices } from '../services.ts'
 import { isInternalTopic, isLegalTopicName } from '../topic-names.ts'
@@ -55,7 +56,12 @@ function asksForAll(body: MetadataRequest, version: number): boolean {
 function missingTopics(services: BrokerServices, body: MetadataRequest): string[] {
   if (body.topics === null || !body.allowAutoTopicCreation || !services.config.autoCreateTopics) return []
   const names = body.topics.map(topic => topic.name ?? '')
-  return names.filter(name => isLegalTopicName(name) && services.cluster.topicByName(name) === undefined)
+  return names.filter(name => mayBeCreated(name) && services.cluster.topicByName(name) === undefined)
+}
+
+/** State of transactions and share groups is not kept yet: whoever will keep it makes its topics as they have to be. */
+function mayBeCreated(name: string): boolean {
+  return isLegalTopicName(name) && (name === groupTopic || !isInternalTopic(name))
 }
 
 /** The request has room for ids since version 10, and they may be used since version 12. */
