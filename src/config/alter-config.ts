@@ -108,27 +108,48 @@ function inBrackets(names: readonly string[]): string {
   return `[${[...names].sort().join(', ')}]`
 }
 
-/** Checks what would be set on a group. Several values must lie between two of the broker's. */
+/** Checks what would be set on a group. Several values have bounds among the broker's. */
 export function checkGroupConfig(group: Texts, broker: StaticTexts): ConfigRefusal | undefined {
   for (const [name, text] of group) {
     const setting = groupConfigSettings.find(one => one.setting.name === name)?.setting
     if (!setting) return invalidConfig(`Unknown group config name: ${name}`)
     const parsed = setting.parse(text)
     if (parsed.type === 'invalid') return invalidConfig(parsed.message)
-    const min = boundOf(name, 'min', broker)
-    const max = boundOf(name, 'max', broker)
-    const isOutside = Number(parsed.text) < Number(min) || Number(parsed.text) > Number(max)
-    if (min !== undefined && max !== undefined && isOutside) {
-      return invalidConfig(`${name} must be in the range ${min} to ${max} inclusive.`)
-    }
+    const wrong = outOfBounds(name, Number(parsed.text), broker) ?? unknownAssignor(name, parsed.text, broker)
+    if (wrong !== undefined) return invalidConfig(wrong)
   }
   return undefined
 }
 
-/** The bound of `consumer.session.timeout.ms` is `group.consumer.min.session.timeout.ms`. */
+function outOfBounds(name: string, value: number, broker: StaticTexts): string | undefined {
+  const min = boundOf(name, 'min', broker)
+  const max = boundOf(name, 'max', broker)
+  const isInside = (min === undefined || value >= Number(min)) && (max === undefined || value <= Number(max))
+  if (isInside) return undefined
+  if (min !== undefined && max !== undefined) return `${name} must be in the range ${min} to ${max} inclusive.`
+  return max === undefined
+    ? `${name} must be greater than or equal to ${min}`
+    : `${name} must be less than or equal to ${max}`
+}
+
+/**
+ * The bound of `consumer.session.timeout.ms` is `group.consumer.min.session.timeout.ms`, and that of `streams.num.x.replicas`
+ * is `group.streams.max.x.replicas`.
+ */
 function boundOf(name: string, bound: 'min' | 'max', broker: StaticTexts): string | undefined {
-  const boundName = `group.${name.replace('.', `.${bound}.`)}`
-  return broker.get(boundName) ?? brokerSetting(boundName)?.default ?? undefined
+  return brokerText(`group.${name.replace('.', `.${bound}.`).replace('.num.', '.')}`, broker)
+}
+
+function unknownAssignor(name: string, assignor: string, broker: StaticTexts): string | undefined {
+  if (name !== 'streams.assignor.name') return undefined
+  const registered = splitList(brokerText('group.streams.assignors', broker) ?? '')
+  if (registered.includes(assignor)) return undefined
+  const known = registered.join(', ')
+  return `${name} '${assignor}' is not a registered task assignor. Registered assignors are: [${known}].`
+}
+
+function brokerText(name: string, broker: StaticTexts): string | undefined {
+  return broker.get(name) ?? brokerSetting(name)?.default ?? undefined
 }
 
 const clientMatchers = [
@@ -146,7 +167,7 @@ export function checkClientMetricsConfig(texts: Texts): ConfigRefusal | undefine
     const setting = clientMetricsSettings.find(one => one.name === name)
     if (!setting) return invalidRequest(`Unknown client metrics configuration: ${name}`)
     const parsed = setting.parse(text)
-    if (parsed.type === 'invalid') return invalidRequest(parsed.message)
+    if (parsed.type === 'invalid') return invalidConfig(parsed.message)
     if (name === 'interval.ms' && (Number(parsed.text) < 100 || Number(parsed.text) > 3_600_000)) {
       const rule = 'interval must be between 100 and 3600000 (1 hour)'
       return invalidRequest(`Invalid value ${parsed.text} for interval.ms, ${rule}`)

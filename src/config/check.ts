@@ -39,7 +39,8 @@ export function checkElements(name: string, elements: readonly string[], rules: 
 
 /** `[partitionId]:[brokerId],...`, or a star for all. */
 export function checkThrottledReplicas(name: string, elements: readonly string[]): string | undefined {
-  const isRight = (elements.length === 1 && elements[0] === '*') || elements.every(element => /^\d+:\d+$/.test(element))
+  const isRight =
+    (elements.length === 1 && elements[0] === '*') || elements.every(element => /^(\d+:\d+)?$/.test(element))
   if (isRight) return undefined
   const form = '[partitionId]:[brokerId],[partitionId]:[brokerId],...'
   const problem = `${name} must be the literal '*' or a list of replicas in the following format: ${form}`

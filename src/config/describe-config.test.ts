@@ -121,6 +121,21 @@ test('a group is described as Kafka describes it, whether it has settings or not
   compare('GROUP:g2', describeGroup(new Map(), layers))
 })
 
+test('a value of a group is described as it is understood, not as it was written', () => {
+  const texts = new Map([
+    ['share.assignment.interval.ms', '010'],
+    ['errors.deadletterqueue.topic.name', ' dlq '],
+  ])
+  const described = describeGroup(texts, layers).filter(({ name }) => texts.has(name))
+  assert.deepEqual(
+    described.map(({ value, synonyms }) => [value, synonyms[0].value]),
+    [
+      ['dlq', 'dlq'],
+      ['10', '10'],
+    ],
+  )
+})
+
 test('a metrics subscription is described as Kafka describes it', () => {
   compare('CLIENT_METRICS:cm1', describeClientMetrics(new Map([['interval.ms', '5000']])))
   compare('CLIENT_METRICS:zz', describeClientMetrics(new Map()))

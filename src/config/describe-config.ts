@@ -75,7 +75,7 @@ export function describeTopic(topic: ReadonlyMap<string, string>, layers: Config
 
 /**
  * What is in force for a new topic, as CreateTopics answers it. Unlike above, a value that stands under any synonym is a
- * source.
+ * source, and the topic's own are as they were written.
  */
 export function describeNewTopic(topic: ReadonlyMap<string, string>, layers: ConfigLayers): DescribedConfig[] {
   const effective = effectiveTexts(layers.texts, layers.dynamic)
@@ -83,7 +83,8 @@ export function describeNewTopic(topic: ReadonlyMap<string, string>, layers: Con
     .filter(setting => !setting.isInternal)
     .map(setting => {
       const source = topic.has(setting.name) ? ConfigSource.dynamicTopic : sourceOf(setting.name, layers)
-      const described = entry(setting.name, setting, topicText(setting.name, topic, effective), [], false)
+      const value = topic.get(setting.name) ?? topicText(setting.name, topic, effective)
+      const described = entry(setting.name, setting, value, [], false)
       return { ...described, configSource: source }
     })
     .sort((one, other) => (one.name < other.name ? -1 : 1))
@@ -129,7 +130,9 @@ export function describeGroup(group: ReadonlyMap<string, string>, layers: Config
     if (setting.isInternal) continue
     const brokers = brokerName === undefined ? undefined : staticSettings.get(brokerName)
     const fallback = brokers ? textOf(brokers, effective) : (setting.default ?? null)
-    const own = group.get(setting.name)
+    const text = group.get(setting.name)
+    const parsed = text === undefined ? undefined : setting.parse(text)
+    const own = parsed?.type === 'parsed' ? parsed.text : text
     const name = brokerName ?? setting.name
     const synonyms: DescribedSynonym[] = brokers
       ? brokerSynonyms(name, layers)

@@ -183,6 +183,7 @@ const parsedByKafka: readonly (readonly [string, string, string])[] = [
   ],
   ['follower.replication.throttled.replicas', '*', '= *'],
   ['follower.replication.throttled.replicas', '1:2,3:4', '= 1:2,3:4'],
+  ['follower.replication.throttled.replicas', '1:2,', '= 1:2,'],
   [
     'follower.replication.throttled.replicas',
     '1:2,x',

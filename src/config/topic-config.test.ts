@@ -203,6 +203,26 @@ test('settings of a group must be known and lie between the bounds of the broker
     'consumer.session.timeout.ms must be in the range 45000 to 60000 inclusive.',
   )
   assert.equal(check('nope', '1'), 'Unknown group config name: nope')
+  assert.equal(check('streams.num.standby.replicas', '2'), undefined)
+  assert.equal(
+    check('streams.num.standby.replicas', '3'),
+    'streams.num.standby.replicas must be less than or equal to 2',
+  )
+  assert.equal(
+    check('streams.num.warmup.replicas', '21'),
+    'streams.num.warmup.replicas must be less than or equal to 20',
+  )
+  assert.equal(
+    check('streams.task.offset.interval.ms', '14999'),
+    'streams.task.offset.interval.ms must be greater than or equal to 15000',
+  )
+  assert.equal(check('streams.assignor.name', ' sticky '), undefined)
+  for (const name of ['', 'range']) {
+    assert.equal(
+      check('streams.assignor.name', name),
+      `streams.assignor.name '${name}' is not a registered task assignor. Registered assignors are: [sticky].`,
+    )
+  }
 })
 
 test('settings of a metrics subscription are refused in the words of Kafka', () => {
@@ -216,6 +236,9 @@ test('settings of a metrics subscription are refused in the words of Kafka', () 
   assert.equal(check('match', 'zzz'), 'Illegal client matching pattern: zzz')
   assert.equal(check('match', 'client_id=('), 'Illegal client matching pattern: client_id=(')
   assert.equal(check('foo', 'x'), 'Unknown client metrics configuration: foo')
+  const code = (text: string) => checkClientMetricsConfig(new Map([['interval.ms', text]]))?.errorCode
+  assert.equal(code('99'), ErrorCode.invalidRequest)
+  assert.equal(code('often'), ErrorCode.invalidConfig)
 })
 
 test('elements are added to a list and taken away, starting from its default', () => {

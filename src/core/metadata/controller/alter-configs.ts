@@ -10,7 +10,6 @@ import {
 import { brokerSetting } from '../../../config/broker-settings.ts'
 import { effectiveTexts } from '../../../config/effective-config.ts'
 import type { StaticTexts } from '../../../config/load-config.ts'
-import { clientMetricsSettings, groupConfigSettings } from '../../../config/resource-settings.ts'
 import type { Setting } from '../../../config/setting.ts'
 import { checkThreadCounts } from '../../../config/thread-counts.ts'
 import { topicSetting } from '../../../config/topic-config.ts'
@@ -164,17 +163,10 @@ function operate(resource: Resource, operations: readonly AlterableConfig[], bef
   return after
 }
 
+/** Only of topics and brokers Kafka knows which are lists. */
 function settingOf({ resourceType }: Resource, name: string): Setting | undefined {
-  switch (resourceType) {
-    case ResourceType.topic:
-      return topicSetting(name)
-    case ResourceType.broker:
-      return brokerSetting(name)
-    case ResourceType.group:
-      return groupConfigSettings.find(({ setting }) => setting.name === name)?.setting
-    default:
-      return clientMetricsSettings.find(setting => setting.name === name)
-  }
+  if (resourceType === ResourceType.topic) return topicSetting(name)
+  return resourceType === ResourceType.broker ? brokerSetting(name) : undefined
 }
 
 function check({ resourceType, resourceName }: Resource, after: Config, state: ControllerState) {

@@ -116,6 +116,29 @@ test('settings of groups and metrics subscriptions are kept', () => {
   assert.equal(alter(cluster, metricsType, '', ['interval.ms', '5000', set])[0], ErrorCode.invalidRequest)
 })
 
+test('lists of groups and metrics subscriptions are set as a whole, as in Kafka', () => {
+  const cluster = withTopic()
+  for (const [type, name] of [
+    [groupType, 'streams.rack.aware.assignment.tags'],
+    [metricsType, 'metrics'],
+  ] as const) {
+    const words = { [append]: 'APPEND', [subtract]: 'SUBTRACT' }
+    for (const operation of [append, subtract]) {
+      const message = `Can't ${words[operation]} to key ${name} because its type is not LIST.`
+      assert.deepEqual(alter(cluster, type, 'x', [name, 'a', operation]), [ErrorCode.invalidConfig, message])
+    }
+    assert.deepEqual(alter(cluster, type, 'x', [name, 'a,b', set]), done)
+  }
+})
+
+test('settings of a new topic are answered as they were given', () => {
+  const cluster = withTopic()
+  const config = { 'retention.ms': ' 07 ', 'cleanup.policy': 'delete, compact', 'min.cleanable.dirty.ratio': '1e-1' }
+  const described = cluster.tryCreate('t2', { config }).configs ?? []
+  const given = described.filter(one => one.configSource === 1).map(one => [one.name, one.value])
+  assert.deepEqual(Object.fromEntries(given), config)
+})
+
 test('each resource succeeds or fails for itself, and one that is named twice fails', () => {
   const cluster = withTopic()
   const resource = (resourceName: string, value: string) => ({
