@@ -269,7 +269,8 @@ export class LogReader {
         return 'again'
       }
       const from = indexedPosition(segment, offset)
-      const known = segment.verified.endOfCover(from)
+      // What is in flight is known to be good, and is not there yet.
+      const known = Math.min(segment.verified.endOfCover(from), segment.writtenBytes)
       const unread = { isFound: true, position: from, expectedOffset: from === 0 ? segment.baseOffset : undefined }
       const start = known > from ? await locate(file, from, offset, known) : unread
       if (!start.isFound) return this.#damaged(reading, segment, start.position, 'there is no batch here')

@@ -466,3 +466,22 @@ async function cutCrashes(
   assert.deepEqual(host.faults.damage, [], label)
   return true
 }
+
+test('a read of a gap at the end finds no damage in what is being written behind it', async () => {
+  for (let waitMs = 0; waitMs < 0.4; waitMs += 0.01) {
+    await onHost({ seed: waitMs }, async host => {
+      const first = await host.openLog()
+      assert.equal(first.appendAsFollower(batchOf({ baseOffset: 10, partitionLeaderEpoch: 1 })), undefined)
+      await written(host, first)
+      await first.truncate({ endOffset: 5 })
+      const log = await host.reopen()
+      assert.deepEqual([log.logStartOffset, log.logEndOffset], [0, 5])
+      assert.equal(log.appendAsFollower(batchOf({ baseOffset: 5, partitionLeaderEpoch: 2 })), undefined)
+      const read = await log.read({ offset: 2, maxBytes: 1000, minOneBatch: true, isolation: 'logEndOffset' })
+      assert.equal(read.type, 'read')
+      await host.world.sleep(waitMs)
+      await written(host, log)
+      assert.deepEqual(host.faults.damage, [], `after ${waitMs} ms`)
+    })
+  }
+})
