@@ -110,3 +110,26 @@ test('an append that fails while the indexes are made anew leaves the largest ti
     })
   }
 })
+
+test('who leads on in a newer epoch while an append fails has that epoch, from where the log ends then', () =>
+  onHost({}, async host => {
+    const log = await host.openLog()
+    log.assignLeaderEpoch(1)
+    append(log, { leaderEpoch: 1 })
+    await written(host, log)
+    host.node.disk.faults.failNext('append', 'noSpace', { pathEnd: '.log' })
+    append(log, { leaderEpoch: 1, count: 5 })
+    log.assignLeaderEpoch(2)
+    await written(host, log)
+    assert.deepEqual(
+      log.inspect().epochs,
+      [1, 2].map((leaderEpoch, startOffset) => ({ leaderEpoch, startOffset })),
+    )
+    assert.deepEqual(log.endOffsetForEpoch(2), { leaderEpoch: 2, endOffset: 1 })
+    await host.world.sleep(3000)
+    // As a follower it has what its leader had.
+    host.node.disk.faults.failNext('append', 'noSpace', { pathEnd: '.log' })
+    assert.equal(log.appendAsFollower(batchOf({ baseOffset: 1, partitionLeaderEpoch: 3 })), undefined)
+    await written(host, log)
+    assert.equal(log.latestEpoch < 3, true)
+  }))

@@ -63,6 +63,7 @@ export class LogAppender {
   appendAsFollower(batches: Buffer): Refusal | undefined {
     const refusal = this.#refusal() ?? checkContinues(this.#state, batches)
     if (refusal !== undefined) return refusal
+    this.#state.ledEpoch = -1
     let start = 0
     let at = 0
     for (let size = batchSizeAt(batches, at); size > 0; size = batchSizeAt(batches, at)) {
@@ -120,6 +121,9 @@ export class LogAppender {
     state.producers.rollBack(fromOffset)
     // They may have been saved while the write was under way: the file is settled before the next append.
     state.epochFile.dropNewerThan(first.latestEpoch)
+    // But for the one in which the log is led on since then.
+    if (state.ledEpoch > first.latestEpoch)
+      state.epochFile.assign({ leaderEpoch: state.ledEpoch, startOffset: fromOffset })
     state.nextOffset = fromOffset
     this.#reader.forget(fromOffset)
     state.directory.writeFailed(error)

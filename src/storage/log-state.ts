@@ -99,6 +99,8 @@ export class LogState {
   hasNamesake: boolean
   /** See `LoadedLog`: the file may be there, in the middle of a segment or beyond the end. */
   endSnapshot: number | undefined
+  /** The epoch in which it is led here, or was last; -1 once it has followed another since. */
+  ledEpoch = -1
   /** The files are not those that a clean shutdown leaves: something was appended, cut or recovered. */
   isChanged: boolean
   /** Since when something is not synced, if `flush.ms` asks for it; monotonic. */

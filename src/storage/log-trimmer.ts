@@ -163,6 +163,7 @@ export class LogTrimmer {
     // Where epochs began in offsets that are missing at the end of this log: it gives these offsets to others.
     const isCut = epochFile.truncateFromEnd(nextOffset + 1)
     const isNew = epochFile.assign({ leaderEpoch, startOffset: nextOffset })
+    state.ledEpoch = leaderEpoch
     if (isCut || isNew) state.isChanged = true
   }
 
