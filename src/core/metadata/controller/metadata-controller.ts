@@ -1,4 +1,5 @@
 import { assert, unreachable } from '../../../base/assert.ts'
+import { ErrorCode } from '../../../base/error-code.ts'
 import type { Now } from '../../../base/time.ts'
 import type { StateMachine } from '../../state-machine/state-machine.ts'
 import { applyRecord } from '../apply-record.ts'
@@ -18,8 +19,18 @@ import { decideDeleteTopics } from './delete-topics.ts'
 import { decideAssignReplicasToDirs } from './directories.ts'
 import { type ControllerDecision, Draft } from './draft.ts'
 import { decideAllocateProducerIds } from './producer-ids.ts'
-import type { ControllerReply } from './replies.ts'
+import { type ControllerReply, failureReply } from './replies.ts'
 import { decideUpdateFeatures } from './update-features.ts'
+
+/** Kafka's bound on what one request of a client may write: it is one batch, and everybody waits until it is carried out. */
+const maxRecordsPerRequest = 10_000
+const clientCommands: ReadonlySet<ControllerCommand['type']> = new Set([
+  'createTopics',
+  'deleteTopics',
+  'createPartitions',
+  'incrementalAlterConfigs',
+  'alterConfigs',
+])
 
 /** Where the controller's own state begins: a copy of the committed image, and the offset up to which that goes. */
 export interface ControllerStart {
@@ -50,7 +61,10 @@ export class MetadataController
   }
 
   decide(command: ControllerCommand, now: Now): ControllerDecision {
-    return this.#draft(command, new Draft(now)).finish()
+    const draft = this.#draft(command, new Draft(now))
+    if (draft.records.length <= maxRecordsPerRequest || !clientCommands.has(command.type)) return draft.finish()
+    const message = 'Unable to perform excessively large batch operation.'
+    return new Draft(now).reply(command, failureReply(command, ErrorCode.policyViolation, message)).finish()
   }
 
   apply(record: MetadataRecord, { offset }: { readonly offset: number }): void {

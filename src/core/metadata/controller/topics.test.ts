@@ -94,7 +94,9 @@ test('numbers of partitions and replicas are refused in the words of Kafka', () 
   assert.deepEqual(creation(cluster, 'a', { replicas: -2 }), [ErrorCode.invalidReplicationFactor, replicas])
   assert.deepEqual(creation(cluster, 'a', { replicas: 2 }), [ErrorCode.invalidReplicationFactor, tooFew])
   assert.deepEqual(creation(cluster, 'a', { partitions: 10_001 }), [ErrorCode.policyViolation, tooMany])
-  assert.deepEqual(creation(cluster, 'a', { partitions: 10_000 }), [ErrorCode.none, null])
+  const tooLarge = 'Unable to perform excessively large batch operation.'
+  assert.deepEqual(creation(cluster, 'a', { partitions: 10_000 }), [ErrorCode.policyViolation, tooLarge])
+  assert.deepEqual(creation(cluster, 'a', { partitions: 9999 }), [ErrorCode.none, null])
 })
 
 test('replicas chosen by hand are refused in the words of Kafka', () => {
