@@ -37,6 +37,9 @@ export interface PartitionsOptions {
   readonly brokerTexts: () => StaticTexts
 }
 
+/** Making logs lets others run after this long. */
+const sliceMs = 5
+
 interface LocalTopic {
   readonly topicId: Uuid
   readonly name: string
@@ -53,6 +56,8 @@ export class Partitions implements PartitionLookup {
   readonly #byId = new Map<Uuid, LocalTopic>()
   readonly #byName = new Map<string, LocalTopic>()
   readonly #unmade: UnmadePartitions
+  /** The log that `prepare` could not make, and where a part of it may lie: it must not be made in another directory. */
+  #begun: { readonly topicId: Uuid; readonly partition: number; readonly directoryId: Uuid | undefined } | undefined
   /** The broker stops: what the metadata goes on to say is for the next start. */
   #isClosed = false
 
@@ -119,6 +124,32 @@ export class Partitions implements PartitionLookup {
     this.#unmade.tell()
   }
 
+  /**
+   * Before `apply`, for as long as it takes: makes the logs of the partitions that will be new here. The disk takes a millisecond or
+   * more for each, so others are served in between. What cannot be made, `apply` tries once more, and tells.
+   */
+  async prepare(delta: MetadataDelta): Promise<void> {
+    const { clock } = this.#host
+    let sliceEndMs = clock.now().monotonicMs + sliceMs
+    for (const { topicId, topicName, before, after } of delta.changedPartitions()) {
+      if (this.#isClosed || (before === undefined && !this.#prepareLog(topicId, topicName, after, delta))) return
+      if (clock.now().monotonicMs < sliceEndMs) continue
+      await clock.yieldTurn()
+      sliceEndMs = clock.now().monotonicMs + sliceMs
+    }
+  }
+
+  /** False when the disk is in the way. */
+  #prepareLog(topicId: Uuid, topic: string, image: PartitionImage, configs: ConfigSource): boolean {
+    const { nodeId, logs, brokerTexts } = this.#options
+    if (!image.replicas.includes(nodeId) || this.#unmade.isLeft(topicId, image.partition)) return true
+    const config = topicConfigOf(configs.config(ResourceType.topic, topic), brokerTexts()).log
+    const created = logs.create({ topic, topicId, partition: image.partition, config })
+    if (created.type === 'created') return true
+    this.#begun = { topicId, partition: image.partition, directoryId: created.begunIn }
+    return false
+  }
+
   /** Before the image moves. */
   apply(delta: MetadataDelta): void {
     if (this.#isClosed) return
@@ -133,6 +164,7 @@ export class Partitions implements PartitionLookup {
     for (const { resourceType, resourceName } of delta.changedConfigs()) {
       if (resourceType === ResourceType.topic) this.#configure(resourceName, delta)
     }
+    this.#begun = undefined
     this.#unmade.tell()
   }
 
@@ -176,12 +208,13 @@ export class Partitions implements PartitionLookup {
   ): void {
     if (!image.replicas.includes(this.#options.nodeId)) return
     const left = this.#unmade.takeLeft(topic.id, image.partition)
+    const isBegun = this.#begun?.topicId === topic.id && this.#begun.partition === image.partition
     const wanted = {
       topicId: topic.id,
       topic: topic.name,
       image,
       mayExist: mayExist || left?.mayExist === true,
-      directoryId: left?.directoryId,
+      directoryId: isBegun ? this.#begun?.directoryId : left?.directoryId,
     }
     const problem = this.#tryOpen(wanted, configs)
     if (problem !== undefined) this.#unmade.add(wanted, problem)

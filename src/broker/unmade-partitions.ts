@@ -93,6 +93,10 @@ export class UnmadePartitions {
     this.#left.set(keyOf(partition.topicId, partition.image.partition), partition)
   }
 
+  isLeft(topicId: Uuid, index: number): boolean {
+    return this.#left.has(keyOf(topicId, index))
+  }
+
   /** It belongs here; answers what it was when it was last left, if it was. */
   takeLeft(topicId: Uuid, index: number): UnmadePartition | undefined {
     const key = keyOf(topicId, index)

@@ -296,3 +296,26 @@ test('internal topics are marked, and clients do not write to them', async () =>
   const { errorCode } = await produce(client, { topic: '__consumer_offsets' }, batchOf(['a']))
   assert.equal(errorCode, ErrorCode.invalidTopicException)
 })
+
+test('while many topics are created others are served', async () => {
+  const topics = Array.from({ length: 800 }, (_, index) => {
+    return { name: `many-${index}`, numPartitions: 1, replicationFactor: 1, assignments: [], configs: [] }
+  })
+  using other = await RawClient.connect({ port: broker.port })
+  const startMs = performance.now()
+  let isCreated = false
+  const created = client.call(api.createTopics, 7, { topics, timeoutMs: 60_000 }).then(answer => {
+    isCreated = true
+    return answer
+  })
+  let longestMs = 0
+  while (!isCreated) {
+    const askedMs = performance.now()
+    await other.call(api.metadata, 12, { topics: [] })
+    longestMs = Math.max(longestMs, performance.now() - askedMs)
+  }
+  assert.ok((await created).topics.every(({ errorCode }) => errorCode === ErrorCode.none))
+  const tookMs = performance.now() - startMs
+  assert.ok(longestMs < tookMs / 2, `of ${tookMs} ms another request waited for ${longestMs}`)
+  await client.call(api.deleteTopics, 5, { topicNames: topics.map(({ name }) => name), timeoutMs: 60_000 })
+})

@@ -14,7 +14,7 @@ import { StartError } from '../start-error.ts'
 import type { BrokerParts } from './broker-parts.ts'
 import { publishMetadata } from './publish-metadata.ts'
 
-const controllerAnswerTimeoutMs = 30_000
+const controllerAnswerTimeoutMs = 120_000
 const tellWaitingMs = 10_000
 /** The largest batch that Kafka's quorum takes. */
 const maxMetadataBatchBytes = 8 * 1024 * 1024
@@ -70,6 +70,7 @@ export async function startMetadata(parts: BrokerParts): Promise<void> {
     snapshotEveryBytes: config.metadataLogMaxRecordBytesBetweenSnapshots,
     snapshotEveryMs: config.metadataLogMaxSnapshotIntervalMs,
     answerTimeoutMs: controllerAnswerTimeoutMs,
+    prepare: delta => parts.partitions?.prepare(delta),
     publish: delta => publishMetadata(parts, delta),
     leaderChanged: leaderId => {
       parts.controllerId = leaderId

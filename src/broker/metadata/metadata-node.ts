@@ -94,6 +94,8 @@ export interface MetadataNodeOptions {
   readonly snapshotEveryMs: number
   /** How long an answer may wait for its records to be committed. */
   readonly answerTimeoutMs: number
+  /** What will be different: the time for work that need not be done in the turn in which the image moves. */
+  readonly prepare: (delta: MetadataDelta) => Promise<void> | undefined
   /** What is different, before the image moves. Returns what has to be done before the change counts as served. */
   readonly publish: (delta: MetadataDelta) => Promise<void> | undefined
   readonly leaderChanged: (leaderId: number | undefined) => void
@@ -408,6 +410,9 @@ export class MetadataNode implements QuorumListener {
   }
 
   async #publish(): Promise<void> {
+    const { pending } = this.#loader
+    if (pending !== undefined) await this.#options.prepare(pending)
+    if (this.#isStopped) return
     let opened: Promise<void> | undefined
     this.#loader.publish(delta => {
       opened = this.#options.publish(delta)

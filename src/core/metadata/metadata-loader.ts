@@ -38,6 +38,11 @@ export class MetadataLoader {
     return this.#endOffset
   }
 
+  /** What the next `publish` will show, unless more comes before it; undefined when that is nothing. */
+  get pending(): MetadataDelta | undefined {
+    return this.#delta
+  }
+
   /** A controller that takes over aborts it: whoever began it is gone. */
   get hasOpenTransaction(): boolean {
     return this.#transaction !== undefined
