@@ -86,6 +86,17 @@ describe('a damaged batch hides itself only, before it was ever scrubbed:', () =
     )
   }
 
+  test('and no sound one that stands alone among several', () =>
+    onHost({ config: { indexIntervalBytes: 1 << 20 } }, async host => {
+      const wrong = [damaged, damaged + 1, damaged + 3]
+      const log = await reopened(host, bytes => {
+        const spans = [...batchSpans(bytes)]
+        for (const batch of wrong) bytes[spans[batch]!.at + 75]! ^= 1
+      })
+      const expected = Array.from({ length: batches }, (_, offset) => (wrong.includes(offset) ? 'damaged' : offset))
+      assert.equal(await answers(log), expected.join())
+    }))
+
   test('but what lies behind more than a read looks through, until it is scrubbed', () =>
     onHost({ config: { indexIntervalBytes: 1 << 24, maxMessageBytes: 1 << 23 } }, async host => {
       const log = await reopened(host, (bytes, at) => bytes.fill(0, at, at + 100), 6 << 20)

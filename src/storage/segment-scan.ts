@@ -103,6 +103,9 @@ export async function scanFile(file: DiskFile, range: ScanRange, visit: BatchVis
 /** Bytes that are checked in one turn by a search among what looks like batches. */
 const maxBytesInTurn = 8 * 1024 * 1024
 
+/** Damaged batches, one after the other, that are passed by what they say of their lengths. */
+const maxDamagedInRow = 16
+
 interface SearchRange {
   readonly end: number
   readonly searchEnd?: number
@@ -117,8 +120,8 @@ export interface FoundBatch {
 
 /**
  * The first valid batch behind bytes at `at` that are none; undefined when there is none up to `end`, or none that begins before
- * `searchEnd`. Records may hold batches of their own: where the bytes still say their length, the one after it goes before any
- * inside of it; otherwise it has to be followed by another, or by the end. With `mayStandAlone` one that is not is better than
+ * `searchEnd`. Records may hold batches of their own: where the bytes still say their length, the one after them goes before any
+ * inside of them; otherwise it has to be followed by another, or by the end. With `mayStandAlone` one that is not is better than
  * none. The search is given up when what looks like batches comes to more than `maxCheckedBytes`.
  */
 export async function findBatchBehind(
@@ -143,16 +146,27 @@ export async function findBatchBehind(
   return mayStandAlone ? alone : undefined
 }
 
-/** The batch that begins where the bytes at `at` say that they end. */
+/**
+ * The batch that begins where the bytes at `at` say that they end; if it is damaged, too, the one behind it, and so on, as long as
+ * what is there looks like a batch.
+ */
 async function batchAfterLength(
   file: DiskFile,
   at: number,
   end: number,
   place: BatchPlace,
 ): Promise<FoundBatch | undefined> {
-  const prefix = await file.read(at, Math.min(batchPrefixBytes, end - at))
-  const size = prefix.length < batchPrefixBytes ? 0 : readBatchSize(prefix, 0)
-  return size >= batchHeaderBytes ? await batchAt(file, at + size, end, place) : undefined
+  let position = at
+  for (let passed = 0; passed < maxDamagedInRow && position < end; passed++) {
+    const header = await file.read(position, Math.min(batchHeaderBytes, end - position))
+    if (passed > 0 && header[magicPosition] !== 2) return undefined
+    const size = header.length < batchPrefixBytes ? 0 : readBatchSize(header, 0)
+    if (size < batchHeaderBytes) return undefined
+    position += size
+    const found = await batchAt(file, position, end, place)
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 /** The batch that begins exactly there, if one does. */
