@@ -113,6 +113,24 @@ describe('a log directory that has failed when the broker starts', () => {
       await host.close()
     }))
 
+  test('is told when nothing more is done in it', () =>
+    onBrokerHost(options, async host => {
+      await fill(host)
+      for (const topic of ['third', 'fourth']) await host.createTopic(topic)
+      const log = '/more/second-0/00000000000000000000.log'
+      const { length } = host.node.disk.files().find(({ path }) => `/${path}` === log)!.bytes
+      for (let count = 0; count < 2; count++) await host.produce('second')
+      host.crash('kill')
+      assert.ok(host.node.disk.flip(log, length + 70, 1))
+      // The other is being recovered when this one cannot be read.
+      host.node.disk.faults.failNext('read', 'io', { pathEnd: '/more/fourth-0/partition.metadata' })
+      await host.start()
+      await host.world.sleep(1000)
+      const lines = host.world.log.lines.filter(({ message }) => /^(log directory )?\/more\b/.test(message))
+      assert.match(lines.at(-1)!.message, /^log directory \/more is offline/)
+      await host.close()
+    }))
+
   test('ends the start when it is the one with the metadata, or is not mounted', () =>
     onBrokerHost(options, async host => {
       await fill(host)

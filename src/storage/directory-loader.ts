@@ -157,13 +157,17 @@ class DirectoryLoader implements LoadedDirectory {
 
   async #openAll(partitions: readonly ({ name: string } & PartitionDirectoryName)[]): Promise<void> {
     let next = 0
+    const failures: unknown[] = []
     const worker = async () => {
-      while (next < partitions.length) {
+      while (next < partitions.length && failures.length === 0) {
         await this.#open(partitions[next++])
         await this.#yieldSometimes()
       }
     }
-    await Promise.all(Array.from({ length: opensAtOnce }, worker))
+    const noteFailure = (error: unknown) => void failures.push(error)
+    // Nothing goes on in a directory that is given up: a recovery that was under way would cut logs of it.
+    await Promise.all(Array.from({ length: opensAtOnce }, () => worker().catch(noteFailure)))
+    if (failures.length > 0) throw failures[0]
     this.#tellProgress()
   }
 
