@@ -113,8 +113,6 @@ export interface Disk {
   writeSmallFile(path: string, bytes: Buffer): void
   /** As `writeSmallFile`, off the loop: for many files at a time. The bytes must not change before it is done. */
   writeFile(path: string, bytes: Buffer): Promise<void>
-  /** As `rename`, off the loop. */
-  renameFile(from: string, to: string): Promise<void>
   /** Says when the content of a file last changed; for files that take the place of older ones. */
   setModified(path: string, modifiedWallMs: number): void
   /** Syncs a file by name, for files written by `writeSmallFile`. */

@@ -226,18 +226,16 @@ function nameConformance(diskTest: DiskTest): void {
     assertFails(() => disk.rename(`${directory}/none`, `${directory}/x`), 'notFound')
   })
 
-  diskTest('files are written and renamed off the loop as they are on it', async ({ disk, directory }) => {
+  diskTest('files are written off the loop as they are on it', async ({ disk, directory }) => {
     await disk.writeFile(`${directory}/file`, Buffer.from('first, longer'))
     await Promise.all([
       disk.writeFile(`${directory}/file`, Buffer.from('second')),
       disk.writeFile(`${directory}/empty`, Buffer.alloc(0)),
     ])
     assert.equal(String(disk.readSmallFile(`${directory}/file`, 6)), 'second')
-    await disk.renameFile(`${directory}/file`, `${directory}/empty`)
-    assert.equal(String(disk.readSmallFile(`${directory}/empty`, 6)), 'second')
-    assert.deepEqual(names(disk, directory), ['empty'])
+    assert.equal(disk.readSmallFile(`${directory}/empty`, 6)?.length, 0)
+    assert.deepEqual(names(disk, directory), ['empty', 'file'])
     await assertRejects(disk.writeFile(`${directory}/none/file`, Buffer.from('x')), 'notFound')
-    await assertRejects(disk.renameFile(`${directory}/none`, `${directory}/x`), 'notFound')
   })
 
   diskTest('an open file keeps working after its directory was renamed', async ({ disk, directory }) => {

@@ -98,10 +98,6 @@ export class NodeDisk implements Disk {
     return promised<void>('write', path, callback => fs.writeFile(path, bytes, callback))
   }
 
-  renameFile(from: string, to: string): Promise<void> {
-    return promised<void>('rename', from, callback => fs.rename(from, to, callback))
-  }
-
   setModified(path: string, modifiedWallMs: number): void {
     const seconds = modifiedWallMs / 1000
     orDiskError('write', path, () => fs.utimesSync(path, seconds, seconds))

@@ -77,17 +77,6 @@ export class AttachedDisk implements Disk {
 
   rename(from: string, to: string): void {
     this.#begin('rename', from)
-    this.#rename(from, to)
-  }
-
-  renameFile(from: string, to: string): Promise<void> {
-    return this.#later('rename', from, WRITE_US, error => {
-      if (error !== undefined) throw error
-      this.#rename(from, to)
-    })
-  }
-
-  #rename(from: string, to: string): void {
     const node = this.#disk.tree.find(from)
     const source = this.#disk.tree.parentOf(from)
     const target = this.#disk.tree.parentOf(to)
