@@ -5,7 +5,7 @@ import type { Lease } from '../base/lease.ts'
 import { MemoryBudget } from './memory-budget.ts'
 
 function budget(capacityBytes: number): MemoryBudget {
-  return new MemoryBudget({ capacityBytes, maxCachedBytes: 1 << 20, poison: true })
+  return new MemoryBudget({ capacityBytes, maxUnusedBytes: 1 << 20, poison: true })
 }
 
 const refuse = () => assert.fail('nothing was to be granted later')
@@ -139,15 +139,55 @@ test('what counts is the memory that a frame gets, and a small one gets no more 
   assert.equal(memory.lease(1000, refuse)!.bytes.length, 1000, 'not the slab that lies ready')
 })
 
-test('what may be held beyond the capacity is half of it, and no more than 48 MiB', () => {
+test('a copy counts as the memory that it gets, whether there is room or not', () => {
+  const memory = budget(100_000)
+  memory.hold(100_000)
+  const small = memory.copy(Buffer.from('text'))
+  assert.deepEqual([small.bytes.toString(), memory.usedBytes], ['text', 100_004])
+  const large = memory.copy(Buffer.alloc(20_000, 7))
+  assert.deepEqual([large.bytes.length, large.bytes[19_999], memory.usedBytes], [20_000, 7, 100_004 + 65_536])
+  small.release()
+  large.release()
+  assert.equal(memory.usedBytes, 100_000)
+})
+
+test('what may be held beyond the capacity is a quarter of it, and no more than 32 MiB', () => {
   const memory = budget(1 << 30)
-  memory.hold((1 << 30) + (48 << 20))
+  memory.hold((1 << 30) + (32 << 20))
   assert.ok(!memory.isOverdrawn)
   memory.hold(1)
   assert.ok(memory.isOverdrawn)
   const small = budget(100)
-  small.hold(151)
+  small.hold(126)
   assert.ok(small.isOverdrawn)
+})
+
+test('slabs that are not used for long are given back, those that are used and some more are kept', () => {
+  const memory = budget(1 << 30)
+  const slabs = Array.from({ length: 40 }, () => memory.takeSlab(1 << 16))
+  for (const slab of slabs) memory.giveSlab(slab)
+  const countKept = () => {
+    const taken = Array.from({ length: 40 }, () => memory.takeSlab(1 << 16))
+    for (const slab of taken) memory.giveSlab(slab)
+    return taken.filter(slab => slabs.includes(slab)).length
+  }
+  memory.giveBackUnused()
+  assert.equal(countKept(), 40)
+  memory.giveBackUnused()
+  assert.equal(countKept(), 40, 'all were used')
+  for (let i = 0; i < 10; i++) memory.giveBackUnused()
+  assert.equal(countKept(), 16)
+})
+
+test('what lies ready and what is used come to no more than may be used', () => {
+  const memory = budget(4 << 20)
+  const slabs = Array.from({ length: 60 }, () => memory.takeSlab(1 << 16))
+  for (const slab of slabs) memory.giveSlab(slab)
+  memory.hold(2 << 20)
+  const large = memory.takeSlab(1 << 20)
+  memory.hold(large.length)
+  const taken = Array.from({ length: 60 }, () => memory.takeSlab(1 << 16))
+  assert.equal(taken.filter(slab => slabs.includes(slab)).length, 32)
 })
 
 test('bytes held by answers count, and keep frames waiting', () => {

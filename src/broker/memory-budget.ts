@@ -5,10 +5,11 @@ import type { FrameMemory } from '../channel/frame-reader.ts'
 const smallestSlabBytes = 64 * 1024
 /** A frame up to this size gets memory of its own size, which is not kept: a slab would be many times what is counted. */
 const maxSmallBytes = 16 * 1024
-/** A slab that is used again is at most so many times as large as the frame needs. */
+/** A slab that is used again is at most so many times as large as what it is for, or so large. */
 const maxSlack = 2
-/** What may be held beyond the capacity before connections are closed for it: half as much again, and at most so much. */
-const maxOverdraftBytes = 48 * 1024 * 1024
+const maxSpareSlabBytes = 256 * 1024
+/** What may be held beyond the capacity before connections are closed for it: a quarter of it, and at most so much. */
+const maxOverdraftBytes = 32 * 1024 * 1024
 /** Of a frame that has so much of it here, the rest may be expected soon. */
 const eagerBytes = 64 * 1024
 /** Of so many frames that get memory, one is of those that have hardly begun. */
@@ -22,8 +23,8 @@ interface Waiter {
 export interface MemoryBudgetOptions {
   /** `queued.max.request.bytes`. */
   readonly capacityBytes: number
-  /** Slabs that are kept for the next frame instead of being given back to the runtime. */
-  readonly maxCachedBytes: number
+  /** Slabs that are kept for the next frame instead of being given back to the runtime, also when they were not used for long. */
+  readonly maxUnusedBytes: number
   /** Overwrites what is given back, so that a use after release shows. For tests. */
   readonly poison: boolean
 }
@@ -40,9 +41,11 @@ export class MemoryBudget implements FrameMemory {
   readonly #eager: Waiter[] = []
   readonly #idle: Waiter[] = []
   #served = 0
-  /** By size, the smallest first. There are few: they hold at most `maxCachedBytes` together. */
+  /** By size, the smallest first. The runtime collects late what is given back to it. */
   readonly #cache: Buffer[] = []
   #cachedBytes = 0
+  /** The least that was in the cache since `giveBackUnused` ran last. */
+  #unusedBytes = 0
   #usedBytes = 0
   /** The part of it that is leased. */
   #leasedBytes = 0
@@ -66,7 +69,7 @@ export class MemoryBudget implements FrameMemory {
   }
 
   get overdraftBytes(): number {
-    return Math.min(this.capacityBytes / 2, maxOverdraftBytes)
+    return Math.min(this.capacityBytes / 4, maxOverdraftBytes)
   }
 
   /** Frames that wait for memory now. */
@@ -89,6 +92,19 @@ export class MemoryBudget implements FrameMemory {
       if (index >= 0) queue.splice(index, 1)
     }
     this.#serve()
+  }
+
+  copy(bytes: Buffer): Lease {
+    const slab = this.takeSlab(bytes.length)
+    bytes.copy(slab)
+    this.hold(slab.length)
+    return {
+      bytes: slab.subarray(0, bytes.length),
+      release: () => {
+        this.giveSlab(slab)
+        this.letGo(slab.length)
+      },
+    }
   }
 
   /** Counts bytes that are held elsewhere (an unsent answer). May exceed the capacity: what is held is held. */
@@ -153,24 +169,56 @@ export class MemoryBudget implements FrameMemory {
    */
   takeSlab(bytes: number): Buffer {
     if (bytes <= maxSmallBytes) return Buffer.allocUnsafeSlow(bytes)
-    const index = this.#cache.findIndex(slab => slab.length >= bytes)
-    const limit = Math.max(smallestSlabBytes, maxSlack * bytes)
-    if (index < 0 || this.#cache[index].length > limit) return Buffer.allocUnsafeSlow(slabSize(bytes))
+    const index = this.#firstOfAtLeast(bytes)
+    const limit = Math.max(maxSpareSlabBytes, maxSlack * bytes)
+    if (index === this.#cache.length || this.#cache[index].length > limit) return this.#makeSlab(slabSize(bytes))
     const [slab] = this.#cache.splice(index, 1)
     this.#cachedBytes -= slab.length
+    this.#unusedBytes = Math.min(this.#unusedBytes, this.#cachedBytes)
     return slab
+  }
+
+  /** What lies ready in other sizes goes, where there would be too much of all. */
+  #makeSlab(bytes: number): Buffer {
+    this.#shrinkTo(this.#maxCachedBytes - bytes)
+    return Buffer.allocUnsafeSlow(bytes)
+  }
+
+  /** What is used and what lies ready are together no more than may be used, so that memory which was used once is enough. */
+  get #maxCachedBytes(): number {
+    return Math.max(this.#options.maxUnusedBytes, this.capacityBytes + this.overdraftBytes - this.#usedBytes)
   }
 
   /** Nobody uses the slab any more. */
   giveSlab(slab: Buffer): void {
     if (this.#options.poison) slab.fill(0xdb)
-    if (slab.length < smallestSlabBytes || slab.length > this.#options.maxCachedBytes) return
-    const index = this.#cache.findIndex(other => other.length >= slab.length)
-    if (index < 0) this.#cache.push(slab)
-    else this.#cache.splice(index, 0, slab)
+    if (slab.length < smallestSlabBytes || slab.length > this.#options.maxUnusedBytes) return
+    this.#cache.splice(this.#firstOfAtLeast(slab.length), 0, slab)
     this.#cachedBytes += slab.length
-    // Large ones serve every frame, so the small ones go.
-    while (this.#cachedBytes > this.#options.maxCachedBytes) this.#cachedBytes -= this.#cache.shift()!.length
+    this.#shrinkTo(this.#maxCachedBytes)
+  }
+
+  /** For a timer: gives back half of what was not used since the last time, down to what is always kept. */
+  giveBackUnused(): void {
+    const surplus = Math.min(this.#unusedBytes, this.#cachedBytes - this.#options.maxUnusedBytes)
+    if (surplus > 0) this.#shrinkTo(this.#cachedBytes - surplus / 2)
+    this.#unusedBytes = this.#cachedBytes
+  }
+
+  /** Large ones serve every frame, so the small ones go. */
+  #shrinkTo(maxBytes: number): void {
+    while (this.#cachedBytes > maxBytes && this.#cache.length > 0) this.#cachedBytes -= this.#cache.shift()!.length
+    this.#unusedBytes = Math.min(this.#unusedBytes, this.#cachedBytes)
+  }
+
+  #firstOfAtLeast(bytes: number): number {
+    let low = 0
+    for (let high = this.#cache.length; low < high; ) {
+      const middle = (low + high) >> 1
+      if (this.#cache[middle].length >= bytes) high = middle
+      else low = middle + 1
+    }
+    return low
   }
 }
 

@@ -22,12 +22,16 @@ class CountedMemory implements FrameMemory {
     this.waiting = this.waiting.filter(one => one.granted !== granted)
   }
 
-  hold(bytes: number): void {
-    this.held += bytes
-  }
-
-  letGo(bytes: number): void {
-    this.held -= bytes
+  copy(bytes: Buffer): Lease {
+    const buffer = Buffer.from(bytes)
+    this.held += buffer.length
+    return {
+      bytes: buffer,
+      release: () => {
+        buffer.fill(0xdb)
+        this.held -= buffer.length
+      },
+    }
   }
 
   grantAll(): void {
@@ -187,6 +191,43 @@ test('what arrives behind a frame that waits is counted, until it is used or the
   other.reader.received(framed('first', 'second'))
   other.reader.end()
   assert.equal(other.memory.held, 0)
+})
+
+test('what is held counts as long as its memory is needed, and moves to smaller memory when little is left', () => {
+  const { reader, memory, seen } = setUp(['hold', 'taken', 'hold', 'taken', 'taken', 'hold'])
+  reader.received(framed('a'.repeat(46), 'b'.repeat(46), 'c'.repeat(6), 'd'.repeat(6)))
+  assert.equal(memory.held, 120)
+  reader.resume()
+  assert.deepEqual([reader.heldBytes, memory.held], [120, 120], 'more than a quarter is left')
+  reader.resume()
+  assert.deepEqual([reader.heldBytes, memory.held], [10, 10])
+  reader.resume()
+  assert.deepEqual(
+    seen.frames.map(frame => frame[0] + frame.length),
+    ['a46', 'b46', 'c6', 'd6'],
+  )
+  assert.equal(memory.held, 0)
+})
+
+test('a connection that ends while held frames are taken gives their memory back', () => {
+  const memory = new CountedMemory()
+  let isHeld = true
+  const reader: FrameReader = new FrameReader({
+    maxFrameBytes: 1000,
+    memory,
+    frame: () => {
+      if (isHeld) return 'hold'
+      reader.end()
+      return 'taken'
+    },
+    failed: () => {},
+    pause: () => {},
+    resume: () => {},
+  })
+  reader.received(framed('first', 'second'))
+  isHeld = false
+  reader.resume()
+  assert.equal(memory.held, 0)
 })
 
 test('a kept frame stays valid after the callback until it is released', () => {

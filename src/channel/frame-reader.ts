@@ -1,7 +1,10 @@
 import { assert } from '../base/assert.ts'
 import type { Lease } from '../base/lease.ts'
 
-/** Memory for frames that do not arrive whole. */
+/** What is held moves to smaller memory when this part of it is left. */
+const sparseShare = 1 / 4
+
+/** Memory for frames that do not arrive whole, and for what has to wait. */
 export interface FrameMemory {
   /**
    * A lease of at least `bytes`, or undefined when so much is not free now; then `granted` runs once, in a later turn, when
@@ -11,9 +14,8 @@ export interface FrameMemory {
   lease(bytes: number, granted: (lease: Lease) => void, arrivedBytes: number): Lease | undefined
   /** The owner of this callback has gone; it will not run. */
   forget(granted: (lease: Lease) => void): void
-  /** Counts bytes that are kept whether there is room for them or not. */
-  hold(bytes: number): void
-  letGo(bytes: number): void
+  /** A lease of a copy of just these bytes, whether there is room for them or not. */
+  copy(bytes: Buffer): Lease
 }
 
 export type FrameError = 'negativeLength' | 'tooLarge'
@@ -47,8 +49,9 @@ export class FrameReader {
   #frameLength = -1
   #slab: Lease | undefined
   #slabFill = 0
-  /** Bytes that arrived and wait for memory or for `resume`. */
+  /** Bytes that arrived and wait for memory or for `resume`, and the memory that they are the end of. */
   #held: Buffer | undefined
+  #heldLease: Lease | undefined
   #waiting: 'no' | 'memory' | 'resume' = 'no'
   #ended = false
   /** The slab whose frame is being handed on, if `keep` may take it. */
@@ -70,9 +73,9 @@ export class FrameReader {
     return this.#slab === undefined ? 0 : this.#slabFill
   }
 
-  /** What the last read brought before reading paused. */
+  /** The memory of what the last read brought before reading paused. */
   get heldBytes(): number {
-    return this.#held?.length ?? 0
+    return this.#heldLease?.bytes.length ?? 0
   }
 
   /** A frame has begun that there is no memory for yet. */
@@ -89,22 +92,16 @@ export class FrameReader {
   received(bytes: Buffer): void {
     if (this.#ended) return
     const rest = this.#isWaiting ? bytes : this.#consume(bytes)
-    if (rest !== undefined) this.#hold(Buffer.from(rest))
+    if (rest !== undefined) this.#hold(rest)
   }
 
   /** Inside the `frame` callback only: the frame's bytes stay valid until the lease is released. */
   keep(): Lease {
     assert(this.#current !== undefined, 'a frame is kept while it is being handed on')
     const offered = this.#offered
-    if (offered === undefined) return this.#keepCopy(this.#current)
+    if (offered === undefined) return this.#options.memory.copy(this.#current)
     this.#offered = undefined
     return { bytes: this.#current, release: () => offered.release() }
-  }
-
-  #keepCopy(frame: Buffer): Lease {
-    const { memory } = this.#options
-    memory.hold(frame.length)
-    return { bytes: Buffer.from(frame), release: () => memory.letGo(frame.length) }
   }
 
   /** After a frame was held: offers it again, and reads on. */
@@ -120,15 +117,20 @@ export class FrameReader {
     if (this.#waiting === 'memory') this.#options.memory.forget(this.#granted)
     this.#slab?.release()
     this.#slab = undefined
-    this.#takeHeld()
+    this.#heldLease?.release()
+    this.#held = undefined
+    this.#heldLease = undefined
   }
 
   #continue(): void {
-    const held = this.#takeHeld()
+    const held = this.#held
+    const lease = this.#heldLease
+    this.#held = undefined
+    this.#heldLease = undefined
     this.#waiting = 'no'
     if (this.#slab !== undefined && this.#slabFill === this.#frameLength) this.#offerSlab()
     const rest = held === undefined || this.#isWaiting ? held : this.#consume(held)
-    if (rest !== undefined) this.#hold(rest)
+    if (lease !== undefined) this.#holdOn(rest, lease)
     if (this.#waiting === 'no' && !this.#ended) this.#options.resume()
   }
 
@@ -242,16 +244,22 @@ export class FrameReader {
     this.#options.pause()
   }
 
-  #takeHeld(): Buffer | undefined {
-    const held = this.#held
-    this.#held = undefined
-    if (held !== undefined) this.#options.memory.letGo(held.length)
-    return held
+  #hold(bytes: Buffer): void {
+    const before = this.#heldLease
+    this.#heldLease = this.#options.memory.copy(this.#held === undefined ? bytes : Buffer.concat([this.#held, bytes]))
+    this.#held = this.#heldLease.bytes
+    before?.release()
   }
 
-  /** Takes bytes that are nobody else's. */
-  #hold(bytes: Buffer): void {
-    this.#options.memory.hold(bytes.length)
-    this.#held = this.#held === undefined ? bytes : Buffer.concat([this.#held, bytes])
+  /** Of what was held `rest` has to wait on, the end of the lease. */
+  #holdOn(rest: Buffer | undefined, lease: Lease): void {
+    if (rest === undefined || this.#ended) lease.release()
+    else if (rest.length < sparseShare * lease.bytes.length) {
+      this.#hold(rest)
+      lease.release()
+    } else {
+      this.#held = rest
+      this.#heldLease = lease
+    }
   }
 }

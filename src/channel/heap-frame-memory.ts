@@ -9,6 +9,7 @@ export const heapFrameMemory: FrameMemory = {
     return { bytes: bytes < 4096 ? Buffer.allocUnsafe(bytes) : Buffer.allocUnsafeSlow(bytes), release() {} }
   },
   forget() {},
-  hold() {},
-  letGo() {},
+  copy(bytes) {
+    return { bytes: Buffer.from(bytes), release() {} }
+  },
 }

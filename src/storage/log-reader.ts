@@ -144,7 +144,13 @@ export class LogReader {
       this.#hint(reading, { offset, segment, position: limit.position })
     }
     const isBehind = isReadOn(reading, { segment, isAll, byteLength })
-    return { type: 'read', parts: this.#parts(start, byteLength), byteLength, abortedTransactions: aborted, isBehind }
+    return {
+      type: 'read',
+      parts: this.#parts(reading.request, start, byteLength),
+      byteLength,
+      abortedTransactions: aborted,
+      isBehind,
+    }
   }
 
   /** While the disk was asked, the segment may have been cut, or compacted: who went on from there would find no batch, or no file. */
@@ -168,9 +174,10 @@ export class LogReader {
     return readBatchSize(prefix, 0)
   }
 
-  #parts(start: LogPosition, length: number): (Buffer | FileRange)[] {
+  #parts({ sparesMemory }: ReadRequest, start: LogPosition, length: number): (Buffer | FileRange)[] {
     const { segment, position } = start
-    if (length < this.#context.limits.fileRangeFromBytes || !this.#isWarm(segment)) {
+    const mayCopy = length < this.#context.limits.fileRangeFromBytes && sparesMemory !== true
+    if (mayCopy || !this.#isWarm(segment)) {
       const cached = this.tail?.find(start.offset)
       const bytes = cached?.position === position ? this.tail?.read(cached, position + length) : undefined
       if (bytes !== undefined) return [bytes]

@@ -35,6 +35,8 @@ export interface FetchParameters {
   readonly replicaId: number
   /** The answer has words for a diverging epoch. What a session remembers may have been said in a version that had. */
   readonly saysDivergence: boolean
+  /** Memory is short: what is sent had better be ranges of files. */
+  readonly sparesMemory: () => boolean
 }
 
 export interface FetchSource {
@@ -204,6 +206,7 @@ export class WaitingFetch implements PartitionWatcher {
       maxBytes,
       minOneBatch: this.#byteLength === 0,
       isolation: this.#parameters.isolation,
+      sparesMemory: this.#parameters.sparesMemory(),
     })
     if (answer instanceof Promise) return answer.then(read => resultOf(wanted, partition, read, maxBytes))
     return resultOf(wanted, partition, answer, maxBytes)

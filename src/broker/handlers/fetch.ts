@@ -43,6 +43,7 @@ function handleFetch(services: BrokerServices, request: Request): void {
       maxBytes,
       replicaId: replicaIdOf(body, request.apiVersion),
       saysDivergence: request.apiVersion >= firstVersionWithDivergence,
+      sparesMemory: () => request.owner.answers.sparesMemory,
     },
     wanted,
     {

@@ -27,7 +27,7 @@ import { StorageFaultLog } from '../storage-fault-log.ts'
 
 /** `queued.max.request.bytes` when it is -1, which in Kafka is no limit. */
 const defaultBudgetBytes = 64 * 1024 * 1024
-const maxCachedSlabBytes = 16 * 1024 * 1024
+const maxUnusedSlabBytes = 16 * 1024 * 1024
 const fetchSessionEvictionMs = 120_000
 /** Kafka's numbers of the states of a broker. */
 export const brokerState = { notRunning: 0, starting: 1, recovery: 2, running: 3, shuttingDown: 7 }
@@ -75,7 +75,7 @@ export class BrokerParts {
     const { queuedMaxRequestBytes, maxIncrementalFetchSessionCacheSlots } = this.config
     this.budget = new MemoryBudget({
       capacityBytes: queuedMaxRequestBytes > 0 ? queuedMaxRequestBytes : defaultBudgetBytes,
-      maxCachedBytes: maxCachedSlabBytes,
+      maxUnusedBytes: maxUnusedSlabBytes,
       poison: options.poisonsMemory ?? false,
     })
     this.fetchSessions = new FetchSessions({

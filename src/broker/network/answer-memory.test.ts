@@ -8,7 +8,7 @@ const capacityBytes = 1024 * 1024
 const chunkBytes = 64 * 1024
 
 class Fixture {
-  readonly budget = new MemoryBudget({ capacityBytes, maxCachedBytes: capacityBytes, poison: true })
+  readonly budget = new MemoryBudget({ capacityBytes, maxUnusedBytes: capacityBytes, poison: true })
   rooms = 0
   readonly answers = new AnswerMemory(this.budget, () => this.rooms++)
 

@@ -38,6 +38,7 @@ export class AnswerMemory implements ChunkSource {
   #chunk: Chunk | undefined
   #leftChunk: Chunk | undefined
   #heldBytes = 0
+  #otherBytes = 0
   /** Somebody was told that memory is short. */
   #wasShort = false
 
@@ -64,6 +65,11 @@ export class AnswerMemory implements ChunkSource {
     const isShort = this.#heldBytes >= this.shareBytes || (usedBytes >= capacityBytes && this.#heldBytes >= floorBytes)
     this.#wasShort ||= isShort
     return isShort
+  }
+
+  /** What was copied for answers and not sent comes to so much that what can be sent from a file had better be. */
+  get sparesMemory(): boolean {
+    return this.#otherBytes >= Math.min(this.#budget.capacityBytes / 8, maxFloorBytes)
   }
 
   /** More is held than small answers may add to what large ones take. */
@@ -97,6 +103,7 @@ export class AnswerMemory implements ChunkSource {
       else otherBytes += part.length
     }
     chunk.unsentCount++
+    this.#otherBytes += otherBytes
     if (otherBytes > 0) this.#count(otherBytes)
     return { chunk, encodedBytes, otherBytes }
   }
@@ -105,6 +112,7 @@ export class AnswerMemory implements ChunkSource {
   release({ chunk, otherBytes }: AnswerHold): void {
     assert(chunk.unsentCount > 0, 'an answer is released once')
     chunk.unsentCount--
+    this.#otherBytes -= otherBytes
     let freedBytes = otherBytes
     if (chunk.isLeft && chunk.unsentCount === 0) {
       this.#budget.giveSlab(chunk.bytes)

@@ -1,16 +1,22 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiKey } from '../../protocol/apis.ts'
-import { RequestTurns, type TurnTaker } from './request-turns.ts'
+import { type Asked, RequestTurns, type TurnTaker } from './request-turns.ts'
 
 const { produce, metadata, heartbeat, fetch } = ApiKey
 const largeBytes = 40_000
 
+function first(apiKey: number, bytes = 100): Asked {
+  return { apiKey, bytes, isFirst: true }
+}
+
 class Fixture {
   isMemoryShort = false
+  nowMs = 0
   #planned: (() => void)[] = []
   readonly turns = new RequestTurns({
     nextTurn: callback => this.#planned.push(callback),
+    nowMs: () => this.nowMs,
     isMemoryShort: () => this.isMemoryShort,
   })
   /** What was worked on, and where a turn ended. */
@@ -21,7 +27,7 @@ class Fixture {
     let left = count
     const run = () => {
       for (let isFirst = true; left > 0; isFirst = false) {
-        if (!this.turns.admits(taker, apiKey, isFirst && left === count)) return
+        if (!this.turns.admits(taker, { apiKey, bytes: 100, isFirst: isFirst && left === count })) return
         left--
         this.order.push(name)
         this.turns.answered(apiKey, answerBytes, 0)
@@ -92,16 +98,46 @@ test('bytes that were not encoded cost no turn, and wait for memory all the same
   const at = new Fixture()
   for (let i = 0; i < 20; i++) {
     const taker = { turnCame: () => at.order.push('fetch') }
-    assert.ok(at.turns.admits(taker, fetch, true))
+    assert.ok(at.turns.admits(taker, first(fetch)))
     at.turns.answered(fetch, 100, 50_000)
   }
   at.isMemoryShort = true
   const waits = { turnCame: () => at.order.push('waits') }
-  assert.ok(!at.turns.admits(waits, fetch, true))
+  assert.ok(!at.turns.admits(waits, first(fetch)))
   at.isMemoryShort = false
   at.turns.roomAgain()
   at.turn()
   assert.deepEqual(at.order, ['waits'])
+})
+
+test('requests that are large themselves take turns from the first one on, whenever they are answered', () => {
+  const at = new Fixture()
+  const begun: number[] = []
+  const takers = Array.from({ length: 10 }, (_, index) => {
+    const taker: TurnTaker = {
+      turnCame: () => {
+        if (at.turns.admits(taker, first(metadata, 30_000))) begun.push(index)
+      },
+    }
+    return taker
+  })
+  for (const taker of takers) taker.turnCame()
+  assert.deepEqual(begun, [0, 1, 2])
+  at.turn()
+  assert.deepEqual(begun, [0, 1, 2, 3, 4, 5])
+})
+
+test('after a turn that has taken long there is one more a turn, whatever they were thought to cost', () => {
+  const at = new Fixture()
+  for (const name of ['a', 'b', 'c', 'd', 'e']) at.client(name, heartbeat, 20, 40)
+  at.order.length = 0
+  for (let turns = 0; turns < 5; turns++) {
+    at.nowMs += 50
+    at.turn()
+  }
+  assert.equal(at.order.length, 5)
+  at.turn()
+  assert.ok(at.order.length > 15)
 })
 
 test('an API is expected to answer little again after some small answers', () => {
@@ -109,14 +145,14 @@ test('an API is expected to answer little again after some small answers', () =>
   at.turns.answered(metadata, largeBytes, 0)
   at.isMemoryShort = true
   const taker = { turnCame: () => {} }
-  assert.ok(!at.turns.admits(taker, metadata, true))
+  assert.ok(!at.turns.admits(taker, first(metadata)))
   at.turns.forget(taker)
   for (let i = 0; i < 20; i++) at.turns.answered(metadata, 100, 0)
-  assert.ok(at.turns.admits(taker, metadata, true))
+  assert.ok(at.turns.admits(taker, first(metadata)))
 })
 
 test('keys that no API has are nobody special', () => {
   const at = new Fixture()
   const taker = { turnCame: () => {} }
-  for (const key of [-1, 32_767, -32_768, 500]) assert.ok(at.turns.admits(taker, key, true))
+  for (const key of [-1, 32_767, -32_768, 500]) assert.ok(at.turns.admits(taker, first(key)))
 })

@@ -2,13 +2,23 @@ import { ApiKey } from '../../protocol/apis.ts'
 
 /** What the requests of one turn may cost together, in bytes of encoded answers: some milliseconds. */
 const turnCost = 64 * 1024
+/** After a turn that took longer than this, whatever the requests were thought to cost, the next one takes no more than one of each. */
+const longTurnMs = 5
 /** What a request costs besides its answer. */
 const requestCost = 1024
-/** From here on an answer is large: it takes its turn among the others, and waits while memory is short. */
+/** From here on a request or its answer is large: it takes its turn among the others, and waits while memory is short. */
 const largeBytes = 4096
 /** How much of a large answer is still expected of the next one. */
 const persistence = 7 / 8
 const maxApiKeys = 128
+
+export interface Asked {
+  readonly apiKey: number
+  /** Of the request. */
+  readonly bytes: number
+  /** The client has sent it behind no other that was worked on in this turn. */
+  readonly isFirst: boolean
+}
 
 /** A connection that has a request which waits. */
 export interface TurnTaker {
@@ -19,6 +29,8 @@ export interface TurnTaker {
 export interface RequestTurnsOptions {
   /** As `Clock.nextTurn`. */
   readonly nextTurn: (callback: () => void) => void
+  /** Monotonic time. */
+  readonly nowMs: () => number
   /** No large answer is to be made now. */
   readonly isMemoryShort: () => boolean
 }
@@ -41,6 +53,8 @@ export class RequestTurns {
   #current: TurnTaker | undefined
   #spent = 0
   #isPlanned = false
+  /** When the present turn was planned. */
+  #plannedAtMs = 0
 
   constructor(options: RequestTurnsOptions) {
     this.#options = options
@@ -52,23 +66,26 @@ export class RequestTurns {
   }
 
   /** Whether the request may be worked on now. If not, `turnCame` is called when it may. */
-  admits(taker: TurnTaker, apiKey: number, isFirstOfTaker: boolean): boolean {
+  admits(taker: TurnTaker, { apiKey, bytes, isFirst }: Asked): boolean {
     if (apiKey === ApiKey.produce) return true
     const isCurrent = this.#current === taker
     this.#current = undefined
-    const mayBegin = this.#isLarge(apiKey)
-      ? this.#take(taker, this.#large, isCurrent, !this.#options.isMemoryShort())
-      : isFirstOfTaker || this.#take(taker, this.#small, isCurrent, true)
-    if (mayBegin) this.#spend(requestCost)
+    const mayBegin =
+      bytes >= largeBytes || this.#isLarge(apiKey)
+        ? this.#take(taker, this.#large, isCurrent, !this.#options.isMemoryShort())
+        : isFirst || this.#take(taker, this.#small, isCurrent, true)
+    // Its answer may stand later only: what is to be expected of it is spent now.
+    if (mayBegin) this.#spend(requestCost + bytes + this.#usual(apiKey))
     return mayBegin
   }
 
   /** A request was answered: what this has cost, and what is to be expected of the next. */
   answered(apiKey: number, encodedBytes: number, otherBytes: number): void {
     if (apiKey === ApiKey.produce) return
+    const more = encodedBytes - this.#encodedBytes[apiKey]
+    if (more > 0) this.#spend(more)
     this.#encodedBytes[apiKey] = Math.max(encodedBytes, persistence * this.#encodedBytes[apiKey])
     this.#memoryBytes[apiKey] = Math.max(encodedBytes + otherBytes, persistence * this.#memoryBytes[apiKey])
-    this.#spend(encodedBytes)
   }
 
   /** There is memory again for large answers. */
@@ -82,8 +99,12 @@ export class RequestTurns {
     this.#small.delete(taker)
   }
 
+  #usual(apiKey: number): number {
+    return isKey(apiKey) ? this.#encodedBytes[apiKey] : 0
+  }
+
   #isLarge(apiKey: number): boolean {
-    if (!(apiKey >= 0 && apiKey < maxApiKeys)) return false
+    if (!isKey(apiKey)) return false
     if (this.#encodedBytes[apiKey] >= largeBytes) return true
     return this.#memoryBytes[apiKey] >= largeBytes && (this.#large.size > 0 || this.#options.isMemoryShort())
   }
@@ -104,18 +125,22 @@ export class RequestTurns {
   #plan(): void {
     if (this.#isPlanned) return
     this.#isPlanned = true
+    this.#plannedAtMs = this.#options.nowMs()
     this.#options.nextTurn(() => this.#serve())
   }
 
   #serve(): void {
     this.#isPlanned = false
+    const wasLong = this.#options.nowMs() - this.#plannedAtMs > longTurnMs
     this.#spent = 0
-    let hasMore = true
-    while (hasMore && this.#spent < turnCost) {
+    let hasMore: boolean
+    do {
       hasMore = this.#next(this.#small)
       if (this.#large.size > 0 && !this.#options.isMemoryShort()) hasMore = this.#next(this.#large) || hasMore
-    }
-    if (hasMore) this.#plan()
+    } while (hasMore && !wasLong && this.#spent < turnCost)
+    if (!hasMore) return
+    if (wasLong) this.#spent = Math.max(this.#spent, turnCost)
+    this.#plan()
   }
 
   #next(queue: Set<TurnTaker>): boolean {
@@ -128,4 +153,9 @@ export class RequestTurns {
     }
     return false
   }
+}
+
+/** What a frame has for one may be anything. */
+function isKey(apiKey: number): boolean {
+  return apiKey >= 0 && apiKey < maxApiKeys
 }

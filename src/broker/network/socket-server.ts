@@ -69,6 +69,7 @@ export class SocketServer {
     this.#answers = new AnswerMemory(options.budget, () => this.#turns.roomAgain())
     this.#turns = new RequestTurns({
       nextTurn: callback => options.clock.nextTurn(callback),
+      nowMs: () => options.clock.now().monotonicMs,
       isMemoryShort: () => this.#answers.isShort,
     })
     this.#refusals = new RateLimitedLog(options.clock, options.log)
@@ -267,6 +268,7 @@ export class SocketServer {
     const isMemoryShort = budget.waitingCount > 0
     if (isMemoryShort || (this.#turns.largeWaitingCount > 0 && this.#answers.isShort)) this.#shedDeaf(false)
     this.#answers.lookForRoom()
+    budget.giveBackUnused()
     for (const connection of this.#connections) {
       const shedReason = isMemoryShort ? connection.shedReason(nowMs) : undefined
       const quietMs = nowMs - connection.lastActiveMs

@@ -99,6 +99,8 @@ export interface ReadRequest {
   /** The first batch is returned whole even when it is larger than `maxBytes`. */
   readonly minOneBatch: boolean
   readonly isolation: ReadIsolation
+  /** Memory is short: ranges of files where they can be had, rather than copies. */
+  readonly sparesMemory?: boolean
 }
 
 export interface AbortedTransaction {
