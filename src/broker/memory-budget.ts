@@ -222,9 +222,10 @@ export class MemoryBudget implements FrameMemory {
   }
 }
 
-/** The next of four sizes to each doubling. */
+/** Two sizes up to what one read brings, so that nearly each serves again; then the next of four sizes to each doubling. */
 function slabSize(bytes: number): number {
   if (bytes <= smallestSlabBytes) return smallestSlabBytes
+  if (bytes <= maxSpareSlabBytes) return maxSpareSlabBytes
   const step = 2 ** (Math.ceil(Math.log2(bytes)) - 3)
   return Math.ceil(bytes / step) * step
 }

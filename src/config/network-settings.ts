@@ -88,7 +88,7 @@ export const networkSettings = {
   queuedMaxRequestBytes: long('queued.max.request.bytes', {
     allowed: 'a whole number of at least socket.request.max.bytes, or -1',
     default: -1,
-    doc: 'The memory for requests and answers in work; -1 means 64 MiB here.',
+    doc: 'The memory for requests and answers in work; -1 means 64 MiB here. Answers that clients do not read may take half of it.',
   }),
   requestTimeoutMs: int('request.timeout.ms', {
     default: 30_000,

@@ -88,8 +88,8 @@ class Target implements AsyncDisposable {
     return Number(/VmHWM:\s+(\d+) kB/.exec(status)![1]) * 1024
   }
 
-  async logged(pattern: RegExp): Promise<void> {
-    using patience = new Patience(15_000)
+  async logged(pattern: RegExp, forMs = 15_000): Promise<void> {
+    using patience = new Patience(forMs)
     while (!pattern.test(this.broker.output())) {
       assert.ok(!patience.isOver, `no line is like ${pattern}:\n${this.broker.output()}`)
       await pause(20)
@@ -337,6 +337,47 @@ function bombOf(codec: number, bytes: number): Buffer {
   builder.append(Date.now(), null, Buffer.alloc(bytes))
   return Buffer.from(builder.finishCompressed(compressSync(codec, builder.records), { codec }))
 }
+
+/** Connected, and silent but for what is sent at once. */
+function crowdOf(target: Target, count: number, asking: Buffer): Socket[] {
+  return Array.from({ length: count }, () => {
+    const socket = connect({ port: target.port, host: '127.0.0.1' })
+    socket.on('error', () => {})
+    socket.pause()
+    socket.write(asking)
+    return socket
+  })
+}
+
+test('thousands that ask for all there is and read nothing hold no more than the budget, and hold nobody up', async () => {
+  const isLong = process.env.LONG_TESTS !== undefined
+  const [topicCount, clientCount, budget] = isLong ? [1000, 2000, budgetBytes] : [300, 40, 8 * megabyte]
+  await using target = await Target.start({
+    'millrace.slow.reader.timeout.ms': '60000',
+    'queued.max.request.bytes': String(budget),
+    'socket.request.max.bytes': String(budget),
+  })
+  const client = await target.client()
+  const names = Array.from({ length: topicCount }, (_, index) => `topic-${index}`)
+  for (const name of names) await createTopic(client, name)
+  const header = { apiVersion: 12, correlationId: 1, clientId: 'deaf' }
+  const metadata = frameOf(api.metadata.request, header, { topics: null })
+  const steady = await target.beginSteadyWork()
+  await pause(1000)
+  const before = steady.experience()
+  // More than the kernel takes for each of them.
+  const sockets = crowdOf(target, clientCount, Buffer.concat(Array.from({ length: 400 }, () => metadata)))
+  const line = /127\.0\.0\.1: connection closed: it does not read its answers while others wait for memory/
+  await target.logged(line, 60_000)
+  // Whoever reads gets all of it, though it has to wait for those that do not.
+  using reader = await RawClient.connect({ port: target.port })
+  const { topics } = await reader.call(api.metadata, 12, { topics: null })
+  assert.ok(topics.length >= topicCount)
+  assertUndisturbed(before, steady.experience())
+  const peak = await target.peakMemory()
+  assert.ok(peak < memoryLimit - budgetBytes + budget, `peak ${Math.round(peak / megabyte)} MiB`)
+  for (const socket of sockets) socket.destroy()
+})
 
 test('clients that never read their answers are closed, and others do not suffer', async () => {
   await using target = await Target.start()
