@@ -40,15 +40,15 @@ function handleDescribeTopicPartitions(services: BrokerServices, request: Reques
   let left = limit
   let nextCursor: Cursor | null = null
   for (const name of names) {
-    const topic = services.cluster.topicByName(name)
-    if (topic === undefined) {
-      topics.push(unknown(name))
-      continue
-    }
     const first = cursor?.topicName === name ? cursor.partitionIndex : 0
     if (left === 0) {
       nextCursor = { topicName: name, partitionIndex: first }
       break
+    }
+    const topic = services.cluster.topicByName(name)
+    if (topic === undefined) {
+      topics.push(unknown(name))
+      continue
     }
     const end = Math.min(topic.partitionCount, first + left)
     topics.push(describe(topic, first, end))

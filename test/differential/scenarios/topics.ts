@@ -101,6 +101,13 @@ export const topicScenarios: Scenarios = {
   'CreateTopics: several in one request': async side => {
     const twice = creation(side, 'twice', {})
     await side.ask('the same twice', api.createTopics, 7, { topics: [twice, twice] })
+    await side.ask('the same twice, one with many partitions', api.createTopics, 7, {
+      topics: [twice, creation(side, 'twice', { partitions: 20_000 }), creation(side, 'once', {})],
+      validateOnly: true,
+    })
+    await side.ask('the same twice, another with many partitions', api.createTopics, 7, {
+      topics: [twice, twice, creation(side, 'many', { partitions: 20_000 })],
+    })
     await side.ask('none', api.createTopics, 7, { topics: [] })
     await side.ask('one good, one bad', api.createTopics, 7, {
       topics: [creation(side, 'good', {}), creation(side, 'bad', { partitions: 0 })],
@@ -245,6 +252,13 @@ export const topicScenarios: Scenarios = {
     await ask('unknown and illegal', { topics: [{ name: side.named('zz') }, { name: 'a b' }, { name: '' }] })
     for (const responsePartitionLimit of [0, -1, 1, 2, 3, 4, 6, 7]) {
       await ask(`limit ${responsePartitionLimit}`, { topics, responsePartitionLimit })
+    }
+    const unknown = [{ name: side.named('a-') }, { name: side.named('zz') }]
+    for (const responsePartitionLimit of [1, 2, 3, 6]) {
+      await ask(`unknown among them, limit ${responsePartitionLimit}`, {
+        topics: [...topics, ...unknown],
+        responsePartitionLimit,
+      })
     }
     await ask('from the second', { topics, cursor: { topicName: names[1], partitionIndex: 0 } })
     await ask('from within the third', { topics, cursor: { topicName: names[2], partitionIndex: 1 } })

@@ -22,11 +22,11 @@ export function decideCreatePartitions(
   draft: Draft,
 ): Draft {
   const { request } = command
-  if (additionalPartitions(request.topics, state) > maxPartitionsPerRequest) {
+  const byName = Map.groupBy(request.topics, topic => topic.name)
+  if (additionalPartitions(byName.values(), state) > maxPartitionsPerRequest) {
     const message = 'Excessively large number of additional partitions per request.'
     return draft.reply(command, failureReply(command, ErrorCode.policyViolation, message))
   }
-  const byName = Map.groupBy(request.topics, topic => topic.name)
   const results = [...byName].map(([name, wanted]) => {
     const topic = state.metadata.topic(name)
     const added = wanted.length > 1 ? duplicate : topic ? decideTopic(topic, wanted[0], state) : unknownTopic
@@ -40,9 +40,14 @@ export function decideCreatePartitions(
 const duplicate = apiError(ErrorCode.invalidRequest, 'Duplicate topic name.')
 const unknownTopic = apiError(ErrorCode.unknownTopicOrPartition)
 
-function additionalPartitions(topics: readonly CreatePartitionsTopic[], { metadata }: ControllerState): number {
+/** Of topics that are named once: the others are refused. */
+function additionalPartitions(
+  topics: Iterable<readonly CreatePartitionsTopic[]>,
+  { metadata }: ControllerState,
+): number {
   let additional = 0
-  for (const { name, count } of topics) {
+  for (const [{ name, count }, ...others] of topics) {
+    if (others.length > 0) continue
     const topic = metadata.topic(name)
     if (topic) additional += Math.max(0, count - topic.partitions.length)
   }

@@ -34,12 +34,13 @@ interface NewTopic {
 /** Creates each topic of the request that can be, all in one batch; the others are answered with what is wrong. */
 export function decideCreateTopics(command: CreateTopicsCommand, state: ControllerState, draft: Draft): Draft {
   const { request } = command
-  if (partitionsWanted(request.topics, state) > maxPartitionsPerRequest) {
+  const unique = uniqueTopics(request.topics)
+  if (partitionsWanted(unique, state) > maxPartitionsPerRequest) {
     const message = 'Excessively large number of partitions per request.'
     return draft.reply(command, failureReply(command, ErrorCode.policyViolation, message))
   }
   const collidingTopic = collisionsWith(state.metadata.topics())
-  const topics = uniqueTopics(request.topics).map(({ topic, isDuplicate }) => {
+  const topics = unique.map(({ topic, isDuplicate }) => {
     const created = isDuplicate
       ? apiError(ErrorCode.invalidRequest, 'Duplicate topic name.')
       : decideTopic(topic, state, collidingTopic)
@@ -50,9 +51,17 @@ export function decideCreateTopics(command: CreateTopicsCommand, state: Controll
   return draft.reply(command, { type: command.type, response: { throttleTimeMs: 0, topics } })
 }
 
-function partitionsWanted(topics: readonly CreatableTopic[], { options }: ControllerState): number {
+interface UniqueTopic {
+  readonly topic: CreatableTopic
+  readonly isDuplicate: boolean
+}
+
+/** By those that are not refused for their name alone. */
+function partitionsWanted(topics: readonly UniqueTopic[], { options }: ControllerState): number {
   let wanted = 0
-  for (const { assignments, numPartitions } of topics) {
+  for (const { topic, isDuplicate } of topics) {
+    const { name, assignments, numPartitions } = topic
+    if (isDuplicate || name === metadataTopic) continue
     const byNumber = numPartitions === -1 ? options.config.numPartitions : Math.max(0, numPartitions)
     wanted += assignments.length > 0 ? assignments.length : byNumber
   }
@@ -60,7 +69,7 @@ function partitionsWanted(topics: readonly CreatableTopic[], { options }: Contro
 }
 
 /** Each name once, and whether it was there more often. */
-function uniqueTopics(topics: readonly CreatableTopic[]) {
+function uniqueTopics(topics: readonly CreatableTopic[]): UniqueTopic[] {
   const byName = Map.groupBy(topics, topic => topic.name)
   return [...byName.values()].map(same => ({ topic: same[0], isDuplicate: same.length > 1 }))
 }

@@ -99,6 +99,49 @@ test('numbers of partitions and replicas are refused in the words of Kafka', () 
   assert.deepEqual(creation(cluster, 'a', { partitions: 9999 }), [ErrorCode.none, null])
 })
 
+test('of what a request names twice, nothing counts towards the most partitions that it may ask for', () => {
+  const cluster = new TestCluster().start(1)
+  cluster.create('t')
+  cluster.create('u')
+  const create = (...wanted: [string, number][]) => {
+    const about = { replicationFactor: 1, assignments: [], configs: [] }
+    const topics = wanted.map(([name, numPartitions]) => ({ name, numPartitions, ...about }))
+    const { response } = cluster.submit({
+      type: 'createTopics',
+      request: { topics, timeoutMs: 1, validateOnly: true },
+    })
+    return response.topics.map(({ name, errorCode }) => [name, errorCode])
+  }
+  const { none, invalidRequest, policyViolation } = ErrorCode
+  const [tooMany, metadata] = [20_000, '__cluster_metadata']
+  assert.deepEqual(create(['a', tooMany], ['b', 1], ['a', 1], [metadata, tooMany]), [
+    ['a', invalidRequest],
+    ['b', none],
+    [metadata, invalidRequest],
+  ])
+  assert.deepEqual(create(['a', 1], ['b', tooMany], ['a', 1]), [
+    ['a', policyViolation],
+    ['b', policyViolation],
+    ['a', policyViolation],
+  ])
+  const add = (...wanted: [string, number][]) => {
+    const topics = wanted.map(([name, count]) => ({ name, count, assignments: null }))
+    const { response } = cluster.submit({
+      type: 'createPartitions',
+      request: { topics, timeoutMs: 1, validateOnly: true },
+    })
+    return response.results.map(({ name, errorCode }) => [name, errorCode])
+  }
+  assert.deepEqual(add(['t', tooMany], ['t', 2], ['u', 4]), [
+    ['t', invalidRequest],
+    ['u', none],
+  ])
+  assert.deepEqual(
+    add(['t', 2], ['t', 2], ['u', tooMany]).map(([, errorCode]) => errorCode),
+    [policyViolation, policyViolation, policyViolation],
+  )
+})
+
 test('replicas chosen by hand are refused in the words of Kafka', () => {
   const cluster = new TestCluster().start(1, 2)
   cluster.register(3)
