@@ -23,6 +23,8 @@ export const minFreeBytes = 1024 * 1024
 export interface DirectoryLog {
   readonly topic: string
   readonly partition: number
+  /** The file that says whose it is is on disk. Until then a log that is found broken is one that was being made. */
+  readonly isIdentified: boolean
   readonly recoveryPoint: number
   /** Not above what is synced: after a power cut the log must not end below its start. */
   readonly durableLogStart: number
@@ -170,7 +172,8 @@ export class LogDirectory implements DirectoryOfLog {
   }
 
   #entries(offsetOf: (log: DirectoryLog | UnopenedLog) => number | undefined): OffsetCheckpointEntry[] {
-    return [...this.#logs.values(), ...this.#unopened].flatMap(log => {
+    const identified = [...this.#logs.values()].filter(log => log.isIdentified)
+    return [...identified, ...this.#unopened].flatMap(log => {
       const offset = offsetOf(log)
       return offset === undefined ? [] : [{ topic: log.topic, partition: log.partition, offset }]
     })

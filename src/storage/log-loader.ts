@@ -45,6 +45,8 @@ export interface LoadRequest {
   /** Of the checkpoints; 0 where they do not say. */
   readonly recoveryPoint: number
   readonly logStartOffset: number
+  /** The checkpoints speak of the log. */
+  readonly isNamed: boolean
   /** The checkpoint does say where the log starts. */
   readonly isLogStartKnown: boolean
   readonly highWatermark: number
@@ -113,6 +115,7 @@ export function newLog(
     recoveryPoint: 0,
     cleanedOffset: undefined,
     isSettled: false,
+    isIdentified: false,
     hasNamesake,
     missingSegments: [],
     endSnapshot: undefined,
@@ -173,6 +176,7 @@ export async function loadLog(context: StorageContext, request: LoadRequest): Pr
     recoveryPoint: isKnown ? logEndOffset : Math.min(request.recoveryPoint, logEndOffset),
     cleanedOffset: request.cleanedOffset === undefined ? undefined : Math.min(request.cleanedOffset, logEndOffset),
     isSettled: isKnown,
+    isIdentified: isKnown || request.isNamed,
     hasNamesake: request.hasNamesake,
     missingSegments: plan.missing,
     endSnapshot: isKnown ? logEndOffset : undefined,

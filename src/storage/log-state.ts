@@ -30,6 +30,8 @@ export interface LoadedLog {
   readonly cleanedOffset: number | undefined
   /** The files are those of a clean shutdown: they are on disk, all of them, and say what the log is. */
   readonly isSettled: boolean
+  /** The file that identifies it is on disk, for all that is known: no checkpoint spoke of it before. */
+  readonly isIdentified: boolean
   /** The checkpoints may still say something of an earlier log under this name. */
   readonly hasNamesake: boolean
   /** Base offsets of segments whose files are gone. */
@@ -95,6 +97,7 @@ export class LogState {
   nameChanges: number
   syncedNameChanges = 0
   isMetadataSynced: boolean
+  readonly #wasIdentified: boolean
   /** The file that says so is there: see `namesakeFileName`. */
   hasNamesake: boolean
   /** See `LoadedLog`: the file may be there, in the middle of a segment or beyond the end. */
@@ -139,6 +142,7 @@ export class LogState {
     this.cleanedOffset = loaded.cleanedOffset
     this.nameChanges = loaded.isSettled ? 0 : 1
     this.isMetadataSynced = loaded.isSettled
+    this.#wasIdentified = loaded.isIdentified
     this.hasNamesake = loaded.hasNamesake
     this.missingSegments = loaded.missingSegments
     this.endSnapshot = loaded.endSnapshot
@@ -187,6 +191,11 @@ export class LogState {
     if (this.#knownDamage.has(place) || this.#knownDamage.size >= maxKnownDamage) return
     this.#knownDamage.add(place)
     this.context.faults.damaged(damage)
+  }
+
+  /** The checkpoints may speak of it: who finds it there after a power cut finds whose it is. */
+  get isIdentified(): boolean {
+    return this.#wasIdentified || this.isMetadataSynced
   }
 
   /** No file of the log can be lost with the power for want of a name. */

@@ -57,6 +57,7 @@ export async function openMetadataLog(
     isPageCacheKept: false,
     hasNamesake: false,
     ...offsets,
+    isNamed: true,
     isLogStartKnown: false,
     highWatermark: 0,
     isContiguous: true,

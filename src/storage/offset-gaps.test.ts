@@ -485,3 +485,30 @@ test('a read of a gap at the end finds no damage in what is being written behind
     })
   }
 })
+
+test('a read of a gap beside a cut that ends in it leaves no segment that would be missed, wherever a kill comes', async () => {
+  for (let waitMs = 0; waitMs < 40; waitMs += 0.2) {
+    await onHost({ seed: waitMs }, async host => {
+      await host.open({ bootId: 'one' })
+      const log = host.log()
+      for (const baseOffset of [0, 16])
+        assert.equal(log.appendAsFollower(batchOf({ baseOffset, count: 3, partitionLeaderEpoch: 1 })), undefined)
+      await written(host, log)
+      const cut = log.truncate({ endOffset: 16 })
+      cut.catch(() => undefined)
+      const end = host.world.nowMs + waitMs
+      while (host.world.nowMs < end) {
+        if (log.logEndOffset > 11)
+          await log.read({ offset: 11, maxBytes: 1000, minOneBatch: true, isolation: 'logEndOffset' })
+        await host.world.sleep(0.1)
+      }
+      host.node.crash('kill')
+      await host.open({ bootId: 'one' })
+      const again = host.log()
+      const baseOffset = again.logEndOffset
+      assert.equal(again.appendAsFollower(batchOf({ baseOffset, partitionLeaderEpoch: 2 })), undefined)
+      await host.world.sleep(200)
+      assert.deepEqual(host.faults.damage, [], `after ${waitMs} ms`)
+    })
+  }
+})

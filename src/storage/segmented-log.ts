@@ -121,6 +121,10 @@ export class SegmentedLog implements PartitionLog<FileRange> {
     return this.#state.home.path
   }
 
+  get isIdentified(): boolean {
+    return this.#state.isIdentified
+  }
+
   /** What the log start checkpoint says of this log. */
   get durableLogStart(): number {
     return this.#state.durableLogStart
