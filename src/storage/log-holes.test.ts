@@ -4,7 +4,7 @@ import { segmentFileName } from '../core/log/file-names.ts'
 import { readBaseOffset } from '../records/batch.ts'
 import { compacted, dirty, put, roll } from './compaction/compaction-fixture.test.ts'
 import { type Problem, verify } from './dump/verify.ts'
-import { append, type Host, onHost, readAll, written } from './fixture.test.ts'
+import { append, batchOf, type Host, onHost, readAll, written } from './fixture.test.ts'
 import type { SegmentedLog } from './segmented-log.ts'
 
 const config = { isCompacted: false, isDeleted: true, segmentBytes: 400, indexIntervalBytes: 200, retentionMs: -1 }
@@ -174,3 +174,24 @@ test('the search reads little of each segment, and keeps none open', () =>
     assert.ok(segments.length >= 4 && reads > 0 && reads <= segments.length * 4, `${reads} reads`)
     assert.equal(host.context.openFiles.size, before)
   }))
+
+test('a log that is being cut within a gap has lost nothing', async () => {
+  for (let waitMs = 0; waitMs < 12; waitMs += 0.1) {
+    await onHost({ seed: waitMs }, async host => {
+      const first = await host.openLog()
+      for (const baseOffset of [0, 16])
+        assert.equal(first.appendAsFollower(batchOf({ baseOffset, count: 3, partitionLeaderEpoch: 1 })), undefined)
+      await written(host, first)
+      const log = await host.reopen()
+      await host.world.sleep(waitMs)
+      await log.truncate({ endOffset: 10 })
+      await log.findHoles()
+      await host.world.sleep(100)
+      assert.deepEqual(host.faults.damage, [], `after ${waitMs} ms`)
+      const looked = log.findHoles()
+      await log.truncate({ endOffset: 5 })
+      await looked
+      assert.deepEqual(host.faults.damage, [], `after ${waitMs} ms`)
+    })
+  }
+})

@@ -86,6 +86,9 @@ async function lookBehind(state: LogState, segment: Segment, next: Segment): Pro
   // Of those it was told when the log was opened.
   if (missingSegments.some(missing => missing >= end && missing < to)) return
   if (config.isCompacted) return
+  // A cut within a gap has begun a segment before it says so.
+  await state.changes.run(() => Promise.resolve())
+  if (segments.after(segment) !== next || !state.isUsable) return
   if (!isLost(hole, { cleanedOffset, gapsBelow: readGapsBelow(context.disk, home.path) })) return
   const path = `${home.path}/${segmentFileName(end, 'log')}`
   state.damageFound({ path, position: 0, length: undefined, offset: hole.offset, reason: lossOf(hole) })

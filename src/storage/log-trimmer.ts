@@ -120,9 +120,12 @@ export class LogTrimmer {
 
   /** The name of a new segment's file is all that says where a log goes on whose older segments are gone. */
   async #makeActiveFile(): Promise<void> {
-    const { segments, context } = this.#state
+    const state = this.#state
+    const { segments, context } = state
+    // Nor does it say so before all that comes before it is in the files: a kill would leave a hole.
+    while (state.hasFiles && state.written.offset < segments.active.baseOffset) await context.clock.yieldTurn()
     const { active } = segments
-    if (!active.isOnDisk) {
+    if (state.hasFiles && !active.isOnDisk) {
       context.openFiles.use(active)
       active.isOnDisk = true
       this.#state.nameChanges++

@@ -23,3 +23,28 @@ test('retention may take a segment from under a read of committed records', asyn
     })
   }
 })
+
+test('a kill while retention sees to it that the log goes on somewhere leaves no hole before what is being written', async () => {
+  for (let waitMs = 0; waitMs < 1; waitMs += 0.01) {
+    await onHost({ seed: waitMs, config: { segmentBytes: 300, retentionBytes: 400 } }, async host => {
+      await host.open({ bootId: 'one' })
+      const log = host.log()
+      for (let count = 0; count < 6; count++) append(log, { valueBytes: 100 })
+      await written(host, log)
+      log.moveHighWatermark(6)
+      for (let count = 0; count < 3; count++) {
+        append(log)
+        log.roll()
+      }
+      append(log)
+      const retained = log.applyRetention(0)
+      retained.catch(() => undefined)
+      await host.world.sleep(waitMs)
+      host.node.crash('kill')
+      await host.open({ bootId: 'one' })
+      host.log()
+      await host.world.sleep(200)
+      assert.deepEqual(host.faults.damage, [], `after ${waitMs} ms`)
+    })
+  }
+})
