@@ -168,14 +168,14 @@ export function checkClientMetricsConfig(texts: Texts): ConfigRefusal | undefine
     if (!setting) return invalidRequest(`Unknown client metrics configuration: ${name}`)
     const parsed = setting.parse(text)
     if (parsed.type === 'invalid') return invalidConfig(parsed.message)
-    if (name === 'interval.ms' && (Number(parsed.text) < 100 || Number(parsed.text) > 3_600_000)) {
-      const rule = 'interval must be between 100 and 3600000 (1 hour)'
-      return invalidRequest(`Invalid value ${parsed.text} for interval.ms, ${rule}`)
-    }
-    const wrong = name === 'match' ? splitList(text).find(pattern => !isMatcher(pattern)) : undefined
-    if (wrong !== undefined) return invalidConfig(`Illegal client matching pattern: ${wrong}`)
   }
-  return undefined
+  const interval = texts.get('interval.ms')
+  if (interval !== undefined && (Number(interval) < 100 || Number(interval) > 3_600_000)) {
+    const rule = 'interval must be between 100 and 3600000 (1 hour)'
+    return invalidRequest(`Invalid value ${Number(interval)} for interval.ms, ${rule}`)
+  }
+  const wrong = splitList(texts.get('match') ?? '').find(pattern => !isMatcher(pattern))
+  return wrong === undefined ? undefined : invalidConfig(`Illegal client matching pattern: ${wrong}`)
 }
 
 function isMatcher(pattern: string): boolean {

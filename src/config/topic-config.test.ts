@@ -239,6 +239,15 @@ test('settings of a metrics subscription are refused in the words of Kafka', () 
   const code = (text: string) => checkClientMetricsConfig(new Map([['interval.ms', text]]))?.errorCode
   assert.equal(code('99'), ErrorCode.invalidRequest)
   assert.equal(code('often'), ErrorCode.invalidConfig)
+  const several = new Map([
+    ['match', 'zzz'],
+    ['interval.ms', '1'],
+  ])
+  assert.equal(
+    checkClientMetricsConfig(several)?.errorCode,
+    ErrorCode.invalidRequest,
+    'the interval is looked at first',
+  )
 })
 
 test('elements are added to a list and taken away, starting from its default', () => {

@@ -66,6 +66,11 @@ export class RawClient implements Disposable {
     return this.#isClosed
   }
 
+  /** Whether an answer has arrived that nobody has taken. */
+  get hasFrame(): boolean {
+    return this.#frames.length > 0
+  }
+
   /** Sends one request and resolves with its answer. Rejects when the connection ends instead. */
   async call<Q extends Fields, A extends Fields>(
     call: Call<Q, A>,

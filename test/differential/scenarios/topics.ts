@@ -102,7 +102,7 @@ export const topicScenarios: Scenarios = {
     const twice = creation(side, 'twice', {})
     await side.ask('the same twice', api.createTopics, 7, { topics: [twice, twice] })
     await side.ask('the same twice, one with many partitions', api.createTopics, 7, {
-      topics: [twice, creation(side, 'twice', { partitions: 20_000 }), creation(side, 'once', {})],
+      topics: [creation(side, 'once', {}), twice, creation(side, 'twice', { partitions: 20_000 })],
       validateOnly: true,
     })
     await side.ask('the same twice, another with many partitions', api.createTopics, 7, {
