@@ -28,6 +28,8 @@ export class LogFlusher {
   #wantedOffset = 0
   /** How often the log was cut: a sync that began before may have been of what is not there any more. */
   #cuts = 0
+  /** While the log is being cut: where. Of what lies behind it nothing is said that could be saved. */
+  #cutOffset = Number.POSITIVE_INFINITY
   #isRunning = false
   #running: Promise<void> = Promise.resolve()
   #finishing: Promise<void> | undefined
@@ -86,10 +88,17 @@ export class LogFlusher {
     while (this.#isRunning) await this.#running
   }
 
+  /** The log is about to be cut there. A sync that is under way may still end, and be of all that it has. */
+  cutBegins(endOffset: number): void {
+    this.#cutOffset = Math.min(this.#cutOffset, endOffset)
+    this.#state.recoveryPoint = Math.min(this.#state.recoveryPoint, endOffset)
+  }
+
   /** What was cut is no longer synced, and whoever waits for it waits for what is left: it is written no more. */
   cut(endOffset: number): void {
     const state = this.#state
     this.#cuts++
+    this.#cutOffset = Number.POSITIVE_INFINITY
     state.flushedOffset = Math.min(state.flushedOffset, endOffset)
     state.recoveryPoint = Math.min(state.recoveryPoint, endOffset)
     this.#wantedOffset = Math.min(this.#wantedOffset, endOffset)
@@ -177,7 +186,10 @@ export class LogFlusher {
     const file = this.#state.context.openFiles.use(segment)
     file.retain()
     try {
+      const { cuts } = segment
       await file.sync()
+      // Since a cut something else may lie there, which is in flight.
+      if (cuts !== segment.cuts) return
       segment.syncedBytes = Math.max(segment.syncedBytes, Math.min(end, segment.sizeBytes))
       if (segment.syncedBytes === segment.sizeBytes) segment.hasUnsyncedWrites = false
     } finally {
@@ -203,7 +215,8 @@ export class LogFlusher {
 
   #moveRecoveryPoint(): void {
     const state = this.#state
-    if (state.segments.all.every(segment => segment.isFinished)) state.recoveryPoint = state.flushedOffset
+    if (state.segments.all.every(segment => segment.isFinished))
+      state.recoveryPoint = Math.min(state.flushedOffset, this.#cutOffset)
   }
 
   async #finishAll(): Promise<void> {

@@ -293,7 +293,7 @@ export class LogTrimmer {
     try {
       await this.#flusher.finishSealed()
       // What a crash leaves of the old segments has lost nothing, wherever it ends or begins.
-      state.recoveryPoint = Math.min(state.recoveryPoint, state.segments.first.baseOffset)
+      this.#flusher.cutBegins(state.segments.first.baseOffset)
       await this.#lowerCheckpoints(offset)
       state.announceLogStart(offset)
       await state.directory.saveLogStarts()
@@ -327,7 +327,7 @@ export class LogTrimmer {
   /** What is appended at the offset is neither synced nor compacted, whatever was said of records that lay there. */
   async #lowerCheckpoints(endOffset: number): Promise<void> {
     const state = this.#state
-    state.recoveryPoint = Math.min(state.recoveryPoint, endOffset)
+    this.#flusher.cutBegins(endOffset)
     await state.directory.saveRecoveryPoints()
     if (state.cleanedOffset === undefined || state.cleanedOffset <= endOffset) return
     state.cleanedOffset = endOffset
