@@ -11,13 +11,7 @@ import type {
 import { encodeProducerSnapshot } from '../core/log/producer-snapshot.ts'
 import { jitterBoundMs, maxRelativeOffset, mustRoll } from '../core/log/segment-rolling.ts'
 import { type DiskError, expectDiskError } from '../io/disk.ts'
-import {
-  batchHeaderBytes,
-  batchSizeAt,
-  readBaseOffset,
-  readBatchSize,
-  readPartitionLeaderEpoch,
-} from '../records/batch.ts'
+import { batchHeaderBytes, batchSizeAt, readBaseOffset, readBatchSize } from '../records/batch.ts'
 import { checkBatchRun } from '../records/batch-run.ts'
 import { SegmentIndexes } from './index-entries.ts'
 import type { LogFlusher } from './log-flusher.ts'
@@ -295,7 +289,7 @@ export class LogAppender {
 
   #note(segment: Segment, bytes: Buffer, at: number): void {
     const { epochFile, producers, home } = this.#state
-    const leaderEpoch = readPartitionLeaderEpoch(bytes, at)
+    const leaderEpoch = storedLeaderEpoch(bytes, at)
     if (leaderEpoch > epochFile.epochs.latestEpoch)
       epochFile.assign({ leaderEpoch, startOffset: readBaseOffset(bytes, at) })
     segment.note(bytes, at, home.indexIntervalBytes)

@@ -1,11 +1,12 @@
 import { segmentFileName } from '../core/log/file-names.ts'
 import { maxRelativeOffset } from '../core/log/segment-rolling.ts'
 import { type Disk, DiskError, type DiskFile, replaceFile } from '../io/disk.ts'
-import { batchHeaderBytes, readLastOffset } from '../records/batch.ts'
+import { batchHeaderBytes } from '../records/batch.ts'
 import type { LogState } from './log-state.ts'
 import { isEndLost, readLastIndexEntry } from './lost-end.ts'
 import type { Segment } from './segment.ts'
 import { locate } from './segment-locator.ts'
+import { storedLastOffset } from './stored-batch.ts'
 
 /** Offsets that neither of two segments has which follow one another. */
 export interface Hole {
@@ -114,5 +115,5 @@ async function lastIndexedPosition(disk: Disk, segment: Segment, file: DiskFile)
   const entry = await readLastIndexEntry(disk, segment)
   if (entry === undefined || entry.position < 0 || entry.position >= segment.sizeBytes) return 0
   const header = await file.read(entry.position, batchHeaderBytes)
-  return header.length === batchHeaderBytes && readLastOffset(header, 0) === entry.offset ? entry.position : 0
+  return header.length === batchHeaderBytes && storedLastOffset(header, 0) === entry.offset ? entry.position : 0
 }

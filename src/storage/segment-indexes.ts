@@ -2,13 +2,14 @@ import { OffsetIndex } from '../core/log/offset-index.ts'
 import { TimeIndex } from '../core/log/time-index.ts'
 import { decodeTransactionIndex } from '../core/log/transaction-index.ts'
 import { type Disk, DiskError, type DiskFile, expectDiskError } from '../io/disk.ts'
-import { batchHeaderBytes, readLastOffset } from '../records/batch.ts'
+import { batchHeaderBytes } from '../records/batch.ts'
 import { SegmentIndexes } from './index-entries.ts'
 import { producerStatesBefore } from './producer-recovery.ts'
 import type { Segment } from './segment.ts'
 import type { SegmentList } from './segment-list.ts'
 import { readSegment } from './segment-scan.ts'
 import type { StorageContext } from './storage-context.ts'
+import { storedLastOffset } from './stored-batch.ts'
 
 const maxRebuilds = 8
 const maxIndexBytes = 64 * 1024 * 1024
@@ -115,7 +116,7 @@ export async function confirmEntry(file: DiskFile, segment: Segment, offset: num
   if (entry < 0) return true
   const claimed = segment.baseOffset + indexes.offsets.relativeOffsetAt(entry)
   const header = await file.read(indexes.offsets.positionAt(entry), batchHeaderBytes)
-  return header.length === batchHeaderBytes && readLastOffset(header, 0) === claimed
+  return header.length === batchHeaderBytes && storedLastOffset(header, 0) === claimed
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { DiskFile } from '../io/disk.ts'
-import { batchHeaderBytes, batchSizeAt, corrupt } from '../records/batch.ts'
+import { batchHeaderBytes, batchSizeAt, corrupt, magicPosition } from '../records/batch.ts'
 import type { Segment } from './segment.ts'
-import { storedLastOffset } from './stored-batch.ts'
+import { isLegacy, storedLastOffset } from './stored-batch.ts'
 
 /** Bytes that are read at once when looking for a batch: an index interval, and the header of the batch that ends it. */
 const stepBytes = 8 * 1024
@@ -62,7 +62,7 @@ interface Step {
 function walk(bytes: Buffer, position: number, offset: number, end: number): Step {
   let at = 0
   let expectedOffset: number | undefined
-  while (bytes.length - at >= batchHeaderBytes) {
+  while (isHeaderWhole(bytes, at)) {
     const size = batchSizeAt(bytes, at, end - position)
     if (size <= 0) return { type: 'lost', position: position + at, expectedOffset }
     const lastOffset = storedLastOffset(bytes, at)
@@ -72,4 +72,10 @@ function walk(bytes: Buffer, position: number, offset: number, end: number): Ste
   }
   const isLost = at === 0 || (at < bytes.length && batchSizeAt(bytes, at) === corrupt)
   return { type: isLost ? 'lost' : 'onwards', position: position + at, expectedOffset }
+}
+
+/** Entries from before an upgrade may be shorter than the header of a batch. */
+function isHeaderWhole(bytes: Buffer, at: number): boolean {
+  const restBytes = bytes.length - at
+  return restBytes >= batchHeaderBytes || (restBytes > magicPosition && isLegacy(bytes, at))
 }

@@ -1,4 +1,5 @@
-import { readBatchSize, readLastOffset } from '../records/batch.ts'
+import { readBatchSize } from '../records/batch.ts'
+import { storedLastOffset } from './stored-batch.ts'
 import type { RingUser, TailRing } from './tail-ring.ts'
 import { TailRuns } from './tail-runs.ts'
 
@@ -67,7 +68,7 @@ export class TailCache implements RingUser {
     const bytes = this.#ring.chunk(run.chunkId)
     if (bytes === undefined) return undefined
     let at = run.start
-    while (readLastOffset(bytes, at) < offset) at += readBatchSize(bytes, at)
+    while (storedLastOffset(bytes, at) < offset) at += readBatchSize(bytes, at)
     return { segmentBaseOffset: run.segmentBaseOffset, position: run.position + at - run.start, runIndex, at }
   }
 

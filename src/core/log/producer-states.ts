@@ -9,6 +9,7 @@ import {
   readLastOffset,
   readLastOffsetDelta,
   readLastSequence,
+  readMagic,
   readMaxTimestamp,
   readProducerEpoch,
   readProducerId,
@@ -97,9 +98,10 @@ export class ProducerStates {
 
   /**
    * Takes the batch at `at`, whose offsets are final, into the state. Answers the aborted transaction that it ended, if
-   * it did. Batches without a producer id change nothing.
+   * it did. Batches without a producer id change nothing, nor do entries from before an upgrade.
    */
   append(bytes: Buffer, at: number): AbortedTransactionEntry | undefined {
+    if (readMagic(bytes, at) < 2) return undefined
     const producerId = readProducerId(bytes, at)
     if (producerId < 0) return undefined
     const offset = readBaseOffset(bytes, at)
