@@ -52,7 +52,7 @@ export async function connectChannel(options: ChannelOptions): Promise<BrokerCha
       if (options.owner?.isClosed) throw new Error('nobody wants the connection any more')
       connection = await network.connect(endpoint, { timeoutMs: leftMs() })
     } catch (error) {
-      throw new ChannelError('connectFailed', `cannot connect to ${nameOf(endpoint)}: ${textOf(error)}`, error)
+      throw new ChannelError('connectFailed', `cannot ${connectText(endpoint, error)}`, error)
     }
     const channel = new BrokerChannel(connection, options)
     const forget = options.owner?.onClose(() => channel.close())
@@ -405,6 +405,13 @@ function frameFault(error: FrameError, length: number, maxBytes: number): string
 
 function nameOf({ host, port }: Endpoint): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+}
+
+/** Networks begin their texts with where it was that they could not connect to. */
+function connectText(endpoint: Endpoint, error: unknown): string {
+  const where = `connect to ${nameOf(endpoint)}: `
+  const text = textOf(error)
+  return text.startsWith(where) ? text : `${where}${text}`
 }
 
 function textOf(error: unknown): string {

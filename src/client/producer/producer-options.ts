@@ -25,9 +25,9 @@ export interface ProducerOptions {
   readonly maxRequestBytes?: number
   /** Records that are not acknowledged may take up so much; then `send` waits. 33,554,432 unless given. */
   readonly bufferBytes?: number
-  /** How long `send` waits for room or for a topic to be there. 60,000 unless given. */
+  /** How long `send` waits for room or for a topic to be there, but not longer than `deliveryTimeoutMs`. 60,000 unless given. */
   readonly maxBlockMs?: number
-  /** From `send` until success or failure, repetitions included. 120,000 unless given. */
+  /** From when there was room for the record until success or failure, repetitions included. 120,000 unless given. */
   readonly deliveryTimeoutMs?: number
   /** How long the broker may wait for in-sync replicas. 30,000 unless given. */
   readonly requestTimeoutMs?: number

@@ -274,6 +274,14 @@ test('a topic that is missing is created where brokers do that, and waited for',
   assert.equal(cluster.topics.get('fresh')?.partitions.length, 3)
 })
 
+test('a topic that stays missing fails after deliveryTimeoutMs where that is shorter', async () => {
+  const { finish, producer, world } = await ordersWorld({}, { deliveryTimeoutMs: 2000 })
+  const before = world.nowMs
+  const error = await finish(failure(producer.send({ topic: 'nowhere', value: 'a' })))
+  assert.equal(error.code, 'UNKNOWN_TOPIC_OR_PARTITION')
+  assert.ok(world.nowMs - before >= 2000 && world.nowMs - before < 3500)
+})
+
 test('a topic that stays missing fails after maxBlockMs', async () => {
   const { finish, producer, world } = await ordersWorld({}, { maxBlockMs: 3000 })
   const before = world.nowMs

@@ -142,7 +142,9 @@ export class Producer {
     if (typeof topicName !== 'string' || topicName === '')
       return Promise.reject(invalidArgument('a record needs a topic'))
     return new Promise((resolve, reject) => {
-      const call = new SendCall(records, this.#cluster.nowMs + this.#config.maxBlockMs, { resolve, reject })
+      const { maxBlockMs, deliveryTimeoutMs } = this.#config
+      const blockedUntilMs = this.#cluster.nowMs + Math.min(maxBlockMs, deliveryTimeoutMs)
+      const call = new SendCall(records, blockedUntilMs, { resolve, reject })
       const topic = this.#topic(topicName)
       if (topic.waiting.length === 0) this.#accept(topic, call)
       if (!call.isAccepted) this.#queueCall(topic, call)
