@@ -20,7 +20,8 @@ Settings have Kafka 4.4's names, defaults and bounds. A value comes from the fir
 
 1. \`--override key=value\` (\`-o\`) on the command line
 2. \`MILLRACE_*\` in the environment: \`MILLRACE_LOG_DIRS\` is \`log.dirs\`, \`MILLRACE_FLUSH\` is \`millrace.flush\`
-3. \`KAFKA_*\` in the environment, as in the image of Apache Kafka: \`_\` is a dot, \`__\` an underscore, \`___\` a dash
+3. \`KAFKA_*\` in the environment, as in the image of Apache Kafka: \`_\` is a dot, \`__\` an underscore, \`___\` a dash;
+   \`CLUSTER_ID\` is \`--cluster-id\` of \`millrace format\`
 4. the file of \`--config\` (\`server.properties\`)
 5. the default
 

@@ -46,8 +46,24 @@ test('another cluster id than that of the directories that are formatted is refu
   const { code, stdout, stderr } = await format(['a', 'b'], '--ignore-formatted', '--cluster-id', otherCluster)
   assert.deepEqual({ code, stdout }, { code: 1, stdout: '' })
   const said = `--cluster-id ${otherCluster} is not that of ${join(directory, 'a')}, which is formatted for cluster ${clusterId}`
-  assert.equal(stderr, `${said}: leave the option out\n`)
+  assert.equal(stderr, `${said}: leave it out\n`)
   assert.equal(existsSync(join(directory, 'b')), false)
+})
+
+test('the environment may name the cluster, as with the image of Kafka, and the option comes before it', async () => {
+  const settings = ['-o', 'process.roles=broker,controller', '-o', `log.dirs=${join(directory, 'a')}`]
+  const run = (CLUSTER_ID: string, ...flags: string[]) =>
+    millrace(['format', '--standalone', ...settings, ...flags], { bootstrap: 'localhost:1', env: { CLUSTER_ID } })
+  const wrong = await run('production')
+  assert.equal(wrong.code, 2)
+  assert.match(wrong.stderr, /^CLUSTER_ID in the environment: given production, allowed: an id of 22 characters/)
+  assert.equal(existsSync(join(directory, 'a')), false)
+  assert.equal((await run(otherCluster)).code, 0)
+  assert.equal(await clusterOf('a'), otherCluster)
+  await rm(join(directory, 'a'), { recursive: true })
+  const given = '4L6g3nShT-eMCtK--X86sw'
+  assert.equal((await run(otherCluster, '--cluster-id', given)).code, 0)
+  assert.equal(await clusterOf('a'), given)
 })
 
 test('directories of two clusters are refused', async () => {

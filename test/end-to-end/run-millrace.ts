@@ -19,8 +19,12 @@ export function commandOf(args: readonly string[]): [string, ...string[]] {
 }
 
 /** The command of the checkout, with its streams for the test to read and write. */
-export function startMillrace(args: readonly string[], bootstrap: string): ChildProcessWithoutNullStreams {
-  const env = { ...process.env, MILLRACE_BOOTSTRAP: bootstrap, NO_COLOR: '1' }
+export function startMillrace(
+  args: readonly string[],
+  bootstrap: string,
+  more: NodeJS.ProcessEnv = {},
+): ChildProcessWithoutNullStreams {
+  const env = { ...process.env, MILLRACE_BOOTSTRAP: bootstrap, NO_COLOR: '1', ...more }
   const [command, ...rest] = commandOf(args)
   return spawn(command, rest, { env })
 }
@@ -34,9 +38,13 @@ export async function endOf(child: ChildProcessWithoutNullStreams): Promise<Ende
 /** Runs the command to its end. */
 export async function millrace(
   args: readonly string[],
-  { input = '', bootstrap }: { readonly input?: string | Buffer; readonly bootstrap: string },
+  {
+    input = '',
+    bootstrap,
+    env,
+  }: { readonly input?: string | Buffer; readonly bootstrap: string; readonly env?: NodeJS.ProcessEnv },
 ): Promise<Ended> {
-  const child = startMillrace(args, bootstrap)
+  const child = startMillrace(args, bootstrap, env)
   // One that has ended already reads no more.
   child.stdin.on('error', () => {})
   child.stdin.end(input)

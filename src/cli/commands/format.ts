@@ -9,7 +9,7 @@ import { claimDirectory } from '../../storage/directory-claim.ts'
 import { createStorage } from '../../storage/storage.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { addConfigFlags, type ConfigFlags, load } from '../load.ts'
-import { Needed, type Parse, valued } from '../option-values.ts'
+import { Needed, type Parse, quoted, valued } from '../option-values.ts'
 import { CommandFailure, ExitCode, print } from '../output.ts'
 
 interface FormatFlags extends ConfigFlags {
@@ -30,7 +30,7 @@ export function addFormat(program: Command): void {
     .addOption(
       valued(
         '--cluster-id <id>',
-        'the cluster to belong to; without it that of the directories that are formatted, or a new one',
+        'the cluster to belong to; without it $CLUSTER_ID, that of the directories that are formatted, or a new one',
         uuid,
       ),
     )
@@ -43,7 +43,26 @@ export function addFormat(program: Command): void {
 
 const uuid: Parse<string> = text => (isUuid(text) ? text : new Needed('an id of 22 characters of base64url'))
 
+interface WantedCluster {
+  readonly clusterId: string
+  /** Where it was said. */
+  readonly origin: '--cluster-id' | 'CLUSTER_ID'
+}
+
+/** As with the image of Apache Kafka, the environment may name the cluster. */
+function wantedCluster({ clusterId }: FormatFlags): WantedCluster | undefined {
+  if (clusterId !== undefined) return { clusterId, origin: '--cluster-id' }
+  const named = process.env.CLUSTER_ID ?? ''
+  if (named === '') return undefined
+  if (isUuid(named)) return { clusterId: named, origin: 'CLUSTER_ID' }
+  throw new CommandFailure(
+    `CLUSTER_ID in the environment: given ${quoted(named)}, allowed: an id of 22 characters of base64url`,
+    ExitCode.usage,
+  )
+}
+
 async function run(flags: FormatFlags): Promise<void> {
+  const wanted = wantedCluster(flags)
   const log = consoleLogSink()
   const { config } = load(flags, line => log.write('warn', line))
   const io = nodeIo({ log })
@@ -64,7 +83,7 @@ async function run(flags: FormatFlags): Promise<void> {
   }
   const paths = [...new Set([...config.logDirs, config.metadataLogDir])]
   const { directories, formatted } = await look(context, paths)
-  const clusterId = clusterOf(formatted, flags) ?? randomUuid(io.random)
+  const clusterId = clusterOf(formatted, flags, wanted) ?? randomUuid(io.random)
   try {
     await format(io, context, { config, clusterId, directories, isStandalone: flags.standalone ?? false })
   } catch (error) {
@@ -108,9 +127,13 @@ async function look(
 }
 
 /** The directories of a node are of one cluster: a new one joins those that are formatted. Undefined where none is. */
-function clusterOf(formatted: readonly Formatted[], flags: FormatFlags): string | undefined {
+function clusterOf(
+  formatted: readonly Formatted[],
+  flags: FormatFlags,
+  wanted: WantedCluster | undefined,
+): string | undefined {
   const [first] = formatted
-  if (first === undefined) return flags.clusterId
+  if (first === undefined) return wanted?.clusterId
   if (!flags.ignoreFormatted) {
     throw new CommandFailure(
       `${first.path} is formatted already, for cluster ${first.clusterId}: say --ignore-formatted to leave it as it is`,
@@ -122,9 +145,9 @@ function clusterOf(formatted: readonly Formatted[], flags: FormatFlags): string 
       `${other.path} is of cluster ${other.clusterId}, ${first.path} of ${first.clusterId}: log.dirs mixes two clusters`,
     )
   }
-  if (flags.clusterId !== undefined && flags.clusterId !== first.clusterId) {
+  if (wanted !== undefined && wanted.clusterId !== first.clusterId) {
     throw new CommandFailure(
-      `--cluster-id ${flags.clusterId} is not that of ${first.path}, which is formatted for cluster ${first.clusterId}: leave the option out`,
+      `${wanted.origin} ${wanted.clusterId} is not that of ${first.path}, which is formatted for cluster ${first.clusterId}: leave it out`,
     )
   }
   return first.clusterId
