@@ -27,6 +27,8 @@ export class BrokerHost {
   readonly #clientNode: SimulatedNode
   readonly #clientIo: ReturnType<SimulatedNode['start']>
   readonly #overrides: readonly string[]
+  /** From the next start on. */
+  logDirs: readonly string[]
   broker!: Broker
   /** Why the broker has stopped itself, if it has. */
   failure: Error | undefined
@@ -37,7 +39,8 @@ export class BrokerHost {
     this.node = this.world.addNode('broker')
     this.#clientNode = this.world.addNode('client')
     this.#clientIo = this.#clientNode.start()
-    this.#overrides = [`log.dirs=${logDirs.join(',')}`, 'listeners=PLAINTEXT://broker:9092', ...overrides]
+    this.logDirs = logDirs
+    this.#overrides = ['listeners=PLAINTEXT://broker:9092', ...overrides]
   }
 
   /** Starts a process. Rejects with `StartError`. */
@@ -48,7 +51,10 @@ export class BrokerHost {
     readonly bootId?: string
     readonly reserveBytes?: number
   } = {}): Promise<Broker> {
-    const loaded = loadConfig({ overrides: [...this.#overrides], environment: {} })
+    const loaded = loadConfig({
+      overrides: [`log.dirs=${this.logDirs.join(',')}`, ...this.#overrides],
+      environment: {},
+    })
     assert.ok(loaded.type === 'loaded')
     this.failure = undefined
     this.broker = await Broker.start({

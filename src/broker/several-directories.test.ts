@@ -163,6 +163,67 @@ describe('a log directory that has failed when the broker starts', () => {
     }))
 })
 
+describe('a log directory that log.dirs has no more', () => {
+  test('is missed: what lay in it waits for it, and is not made anew elsewhere, also at later starts', () =>
+    onBrokerHost(options, async host => {
+      await fill(host)
+      await host.close()
+      host.logDirs = ['/data']
+      for (let start = 0; start < 2; start++) {
+        await host.start()
+        assert.equal((await host.fetch('second')).errorCode, ErrorCode.kafkaStorageError)
+        assert.equal((await host.produce('first')).baseOffset, start + 1)
+        assert.equal(host.linesWith('/more at an earlier start and that log.dirs has no more').length, start + 1)
+        await host.createTopic(`new-${start}`)
+        await host.close()
+      }
+      host.logDirs = options.logDirs
+      await host.start()
+      assert.equal((await host.produce('second')).baseOffset, 1)
+      await host.close()
+    }))
+
+  test('may have another path', () =>
+    onBrokerHost(options, async host => {
+      await fill(host)
+      await host.close()
+      await changeDisk(host, disk => disk.rename('/more', '/elsewhere'))
+      host.logDirs = ['/data', '/elsewhere']
+      await host.start()
+      assert.equal((await host.produce('second')).baseOffset, 1)
+      await host.close()
+    }))
+
+  test('is forgotten when nothing is missed of it, or by whoever removes the note', () =>
+    onBrokerHost(options, async host => {
+      await fill(host)
+      await host.close()
+      await changeDisk(host, disk => disk.rename('/more/second-0', '/data/second-0'))
+      host.logDirs = ['/data']
+      await host.start()
+      assert.equal((await host.produce('second')).baseOffset, 1)
+      await host.close()
+      await changeDisk(host, disk => disk.remove('/data/second-0'))
+      await host.start()
+      assert.equal((await host.produce('second')).baseOffset, 0, 'of a directory removed by hand nothing is known')
+      await host.close()
+
+      host.logDirs = options.logDirs
+      await host.start()
+      await host.createTopic('third')
+      await host.createTopic('fourth')
+      await host.close()
+      host.logDirs = ['/data']
+      await host.start()
+      assert.equal((await host.produce('third')).errorCode, ErrorCode.kafkaStorageError)
+      await host.close()
+      await changeDisk(host, disk => disk.remove('/data/millrace-log-dirs'))
+      await host.start()
+      assert.equal((await host.produce('third')).baseOffset, 0)
+      await host.close()
+    }))
+})
+
 describe('a directory that fails while the broker runs and that it cannot go on without', () => {
   test('stops it with one line that names it and what to do, and no stack', () =>
     onBrokerHost(options, async host => {

@@ -19,6 +19,10 @@ export interface OpenOptions {
   readonly directories: readonly ClaimedDirectory[]
   /** Paths of directories of this node that failed before they could be claimed. */
   readonly unclaimed?: readonly string[]
+  /** Where directories were that an earlier start had and this one has not. */
+  readonly missing?: readonly string[]
+  /** The file that says so: without it the missing are given up. */
+  readonly missingNote?: string
   /** The settings of a topic's logs, as they are known when the logs are opened. */
   readonly configOf: (topic: string) => LogConfig
   /** The cluster does not know the partition, or not here: its directory is set aside under the suffix `-stray`. */
@@ -65,6 +69,8 @@ export class LogDirectories {
   readonly #logs = new Map<string, SegmentedLog>()
   readonly #unopened: UnopenedPartition[] = []
   readonly #unread: string[]
+  readonly #missing: readonly string[]
+  readonly #missingNote: string | undefined
   readonly #upkeep: Upkeep
   readonly #unsynced: SegmentedLog[] = []
   /** Names of deleted logs whose directories could not be renamed yet. */
@@ -72,10 +78,15 @@ export class LogDirectories {
   #syncing = 0
   #isClosed = false
 
-  private constructor(context: StorageContext, { directories, unclaimed = [] }: OpenOptions) {
+  private constructor(
+    context: StorageContext,
+    { directories, unclaimed = [], missing = [], missingNote }: OpenOptions,
+  ) {
     this.#context = context
     this.#claims = directories
     this.#unread = [...unclaimed]
+    this.#missing = missing
+    this.#missingNote = missingNote
     this.#upkeep = new Upkeep(context, this.directories, directory => this.#logsOf(directory))
   }
 
@@ -131,9 +142,8 @@ export class LogDirectories {
     assert(!this.#isClosed, 'no log is made after closing')
     const present = this.get(topicId, partition)
     if (present !== undefined) return { type: 'created', log: present }
-    const [unread] = this.#unread
-    if (request.mayExist === true && unread !== undefined)
-      return refused(ErrorCode.kafkaStorageError, `it may lie in ${unread}, which could not be read`)
+    const elsewhere = request.mayExist === true ? this.#whereItMayLie() : undefined
+    if (elsewhere !== undefined) return refused(ErrorCode.kafkaStorageError, `it may lie in ${elsewhere}`)
     const directory = this.#choose(request.directoryId)
     if (directory === undefined) return refused(ErrorCode.kafkaStorageError, 'no log directory can be written')
     const name = partitionDirectoryName(topic, partition)
@@ -155,6 +165,14 @@ export class LogDirectories {
     this.#logs.set(keyOf(topicId, partition), log)
     this.#syncNew(log)
     return { type: 'created', log }
+  }
+
+  #whereItMayLie(): string | undefined {
+    const [unread] = this.#unread
+    if (unread !== undefined) return `${unread}, which could not be read`
+    const [missing] = this.#missing
+    if (missing === undefined) return undefined
+    return `the directory that was ${missing} at an earlier start and that log.dirs has no more: put it back, or, if it is gone for good, stop and remove ${this.#missingNote}, and what is missing begins empty`
   }
 
   #mayBeThere(path: string): boolean {

@@ -4,6 +4,7 @@ import { ResourceType } from '../../core/metadata/metadata-image.ts'
 import { readRecordCount } from '../../records/batch.ts'
 import { Compactor, type CompactorSettings } from '../../storage/compaction/compactor.ts'
 import { DuplicateLogError } from '../../storage/duplicate-logs.ts'
+import { knownDirectoriesPath } from '../../storage/known-directories.ts'
 import { LogDirectories, type OpenOptions } from '../../storage/log-directories.ts'
 import { remedyFor } from '../directory-problem.ts'
 import { GroupCoordinator, groupTopic } from '../groups/group-coordinator.ts'
@@ -12,6 +13,7 @@ import { Partitions, type PartitionsOptions } from '../partitions.ts'
 import { Unpacker } from '../produce/unpacker.ts'
 import { StartError } from '../start-error.ts'
 import type { BrokerParts } from './broker-parts.ts'
+import { missingDirectories } from './known-directories.ts'
 
 /** Coordinators are loaded all at a time, where Kafka loads one after the other. */
 const maxLoadBufferBytes = 1 << 20
@@ -24,6 +26,8 @@ export async function openLogs(parts: BrokerParts): Promise<void> {
   const options: OpenOptions = {
     directories: parts.claims,
     unclaimed: parts.unclaimed,
+    missing: missingDirectories(parts).map(({ path }) => path),
+    missingNote: knownDirectoriesPath(config.metadataLogDir),
     configOf: topic => topicConfigOf(image.config(ResourceType.topic, topic), parts.effectiveTexts).log,
     isStray: at => !Partitions.belongsHere(image, config.nodeId, at),
     intervals: {

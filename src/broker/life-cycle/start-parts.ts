@@ -7,6 +7,7 @@ import { openDirectories } from '../open-directories.ts'
 import { StartError } from '../start-error.ts'
 import { type BrokerParts, brokerState } from './broker-parts.ts'
 import { brokerServices } from './broker-services.ts'
+import { noteDirectories } from './known-directories.ts'
 import { openLogs } from './open-logs.ts'
 import { startListening } from './start-listening.ts'
 import { startMetadata } from './start-metadata.ts'
@@ -38,6 +39,7 @@ async function start(parts: BrokerParts): Promise<void> {
   refuseToGoOn(parts)
   parts.state = brokerState.recovery
   await openLogs(parts)
+  await noteDirectories(parts)
   refuseToGoOn(parts)
   // Only now, unless all was new: an open port says that the broker is ready, and clients that come earlier would wait.
   await startListening(parts)
