@@ -45,7 +45,7 @@ export class AssignedPartition {
   fetch: { readonly nodeId: number } | undefined
   /** Where to look the offset up while resetting. */
   resetTo: OffsetSpec | undefined
-  /** The topic that the position is in, as of the first fetch from it: another one may get its name. */
+  /** The topic that the position is in, at the latest from the first fetch on: another one may get its name. */
   topicId: Uuid | undefined
   /** The leader epoch for which the position was found good. */
   validatedEpoch = -1
@@ -98,14 +98,15 @@ export class AssignedPartition {
     return this.phase === 'fetching' && this.#buffer[0]?.isReady === true
   }
 
-  seek(position: Position): void {
+  /** `topicId`: the topic that this is a position in, where that is known. */
+  seek(position: Position, topicId?: Uuid): void {
     assert(position.offset >= 0, 'a position is an offset')
     this.#moved()
     this.phase = 'fetching'
     this.#position = position
     this.#confirmed = position
     this.#fetched = position
-    this.topicId = undefined
+    this.topicId = topicId
     this.validatedEpoch = -1
   }
 

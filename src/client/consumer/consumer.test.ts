@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ErrorCode } from '../../base/error-code.ts'
-import type { Mischief } from '../fixtures/fake-cluster.ts'
+import type { Client } from '../client.ts'
+import type { FakeCluster, Mischief } from '../fixtures/fake-cluster.ts'
 import { FakeGroup } from '../fixtures/fake-group.ts'
 import { first, partition, readerWorld } from '../fixtures/reader-world.ts'
 import { sampleBatch } from '../fixtures/sample-batch.ts'
@@ -426,6 +427,31 @@ test('a topic that was created anew is read from its start although it has the o
   cluster.addTopic('orders', 1)
   cluster.log('orders').put(sampleBatch([0, 1, 2, 3, 4]))
   assert.deepEqual(await offsetsWithin(consumer, finish, 3000), [0, 1, 2, 3, 4])
+})
+
+/** When a leader is next asked where an epoch ends, the topic is another one, and the client knows before it has the answer. */
+function createAnewWhenAsked(cluster: FakeCluster, client: Client, offsets: readonly number[]): void {
+  cluster.mischief = ({ api }) => {
+    if (api !== 'OffsetForLeaderEpoch') return undefined
+    cluster.mischief = () => undefined
+    cluster.topics.delete('orders')
+    cluster.addTopic('orders', 1)
+    cluster.log('orders').put(sampleBatch(offsets))
+    void client.producer().send({ topic: 'orders', value: 'x' })
+    return { type: 'after', ms: 1000 }
+  }
+}
+
+test('a topic that is created anew after its committed offset was looked up is read from its start', async () => {
+  const { consumer, cluster, finish, client } = await readerWorld([[0, 1, 2]], { groupId: 'g', autoCommit: false })
+  consumer.subscribe(['orders'])
+  assert.deepEqual(await offsetsWithin(consumer, finish, 2000), [0, 1, 2])
+  await finish(consumer.commit())
+  await finish(consumer.close())
+  const next = client.consumer({ groupId: 'g', offsetReset: 'earliest', autoCommit: false })
+  createAnewWhenAsked(cluster, client, [0, 1, 2, 3])
+  next.subscribe(['orders'])
+  assert.deepEqual(await offsetsWithin(next, finish, 20_000), [0, 1, 2, 3, 4])
 })
 
 test('what was fetched of a topic before it was created anew is handed out first', async () => {

@@ -386,7 +386,7 @@ export class Consumer {
   #rewind(batch: ConsumedBatch): void {
     const assigned = this.#assignment.get(batch.topic, batch.partition)
     const confirmed = assigned?.confirmed
-    if (assigned !== undefined && confirmed !== undefined) assigned.seek(confirmed)
+    if (assigned !== undefined && confirmed !== undefined) assigned.seek(confirmed, assigned.topicId)
   }
 
   #move(assigned: AssignedPartition, to: number | OffsetSpec): void {

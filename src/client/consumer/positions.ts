@@ -1,10 +1,11 @@
 import { ErrorCode } from '../../base/error-code.ts'
+import { type Uuid, zeroUuid } from '../../base/uuid.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { listOffsets } from '../cluster/list-offsets.ts'
 import { MillraceError } from '../millrace-error.ts'
 import type { AssignedPartition, Position } from './assigned-partition.ts'
 import type { ConsumerConfig } from './consumer-options.ts'
-import { epochEnds } from './epoch-check.ts'
+import { type EpochEnd, epochEnds } from './epoch-check.ts'
 
 export interface PositionsOptions {
   readonly cluster: Cluster
@@ -42,10 +43,11 @@ export class Positions {
         const positions = await this.#options.committed(partitions)
         return new Map(partitions.map((partition, i) => [partition, positions[i]]))
       },
-      (partition, position) => {
+      (partition, position, topicId) => {
         if (position === undefined) this.resetByPolicy(partition)
+        else if (topicId !== this.#topicIdOf(partition)) this.#again(partition)
         else {
-          partition.seek(position)
+          partition.seek(position, topicId)
           partition.committedOffset = position.offset
         }
       },
@@ -68,12 +70,12 @@ export class Positions {
         const outcomes = await listOffsets(cluster, queries, config)
         return new Map(queries.map(query => [query.assigned, outcomes.get(query)]))
       },
-      (partition, found) => {
-        if (found === undefined) this.#again(partition)
-        else if (found instanceof MillraceError) this.#failed(partition, found)
+      (partition, found, topicId) => {
+        if (found instanceof MillraceError) this.#failed(partition, found)
+        else if (found === undefined || topicId !== this.#topicIdOf(partition)) this.#again(partition)
         // No record is as late as the time asked for: what comes from now on will be.
         else if (found.offset < 0) partition.reset('latest')
-        else partition.seek({ offset: found.offset, leaderEpoch: found.leaderEpoch })
+        else partition.seek({ offset: found.offset, leaderEpoch: found.leaderEpoch }, topicId)
       },
     )
   }
@@ -90,12 +92,16 @@ export class Positions {
           leaderEpoch: partition.fetched?.leaderEpoch ?? -1,
           assigned: partition,
         }))
-        const outcomes = await epochEnds(this.#options.cluster, queries)
+        const { cluster } = this.#options
+        const outcomes = await epochEnds(cluster, queries)
+        // The request names its topics: the one that answered may have been created anew, and end earlier for that reason.
+        if (queries.some(query => endsBefore(outcomes.get(query), query.assigned.fetched)))
+          await cluster.refresh(cluster.config.requestTimeoutMs)
         return new Map(queries.map(query => [query.assigned, outcomes.get(query)]))
       },
-      (partition, end) => {
+      (partition, end, topicId) => {
         if (end === undefined) this.#again(partition)
-        else if (!(end instanceof MillraceError)) this.#validated(partition, end)
+        else if (!(end instanceof MillraceError)) this.#validated(partition, end, topicId)
         else if (end.code !== 'UNSUPPORTED_VERSION') this.#failed(partition, end)
         else {
           partition.validatedEpoch = Number.POSITIVE_INFINITY
@@ -117,20 +123,21 @@ export class Positions {
     this.#giveUp(partition, new MillraceError('NO_OFFSET', text))
   }
 
-  #validated(
-    partition: AssignedPartition,
-    {
-      endOffset,
-      leaderEpoch,
-      currentLeaderEpoch,
-    }: { endOffset: number; leaderEpoch: number; currentLeaderEpoch: number },
-  ): void {
+  /** `topicId`: of the topic as it was known when its leader was asked. */
+  #validated(partition: AssignedPartition, end: EpochEnd, topicId: Uuid | undefined): void {
     const { position, fetched } = partition
+    const { endOffset, leaderEpoch, currentLeaderEpoch } = end
+    if (endsBefore(end, fetched) && topicId !== this.#topicIdOf(partition)) {
+      // Not the log was cut: another topic has the name. It is found to be of a deleted topic next.
+      partition.topicId ??= topicId
+      this.#again(partition)
+      return
+    }
     partition.phase = 'fetching'
     partition.validatedEpoch = currentLeaderEpoch
     if (position === undefined || fetched === undefined) return
+    if (!endsBefore(end, fetched)) return
     const isCut = endOffset < 0 || leaderEpoch < 0
-    if (!isCut && endOffset >= fetched.offset) return
     if (!isCut && endOffset >= position.offset) {
       // Only what was fetched ahead is gone.
       partition.dropBuffer()
@@ -143,17 +150,26 @@ export class Positions {
     if (config.offsetReset === 'none') this.#giveUp(partition, new MillraceError('LOG_TRUNCATED', text))
     else if (isCut) partition.reset(config.offsetReset)
     else {
-      partition.seek({ offset: endOffset, leaderEpoch })
+      partition.seek({ offset: endOffset, leaderEpoch }, topicId)
       partition.validatedEpoch = currentLeaderEpoch
     }
   }
 
-  /** Runs one look-up for several partitions; what has moved meanwhile is left alone. */
+  #topicIdOf({ topic }: AssignedPartition): Uuid | undefined {
+    const topicId = this.#options.cluster.metadata.topic(topic)?.topicId
+    return topicId === zeroUuid ? undefined : topicId
+  }
+
+  /**
+   * Runs one look-up for several partitions; what has moved meanwhile is left alone. `tell` gets the id of the topic as it was
+   * known at the start, too.
+   */
   #run<T>(
     partitions: readonly AssignedPartition[],
     ask: () => Promise<Map<AssignedPartition, T>>,
-    tell: (partition: AssignedPartition, outcome: T) => void,
+    tell: (partition: AssignedPartition, outcome: T, topicId: Uuid | undefined) => void,
   ): void {
+    const topicIds = new Map(partitions.map(partition => [partition, this.#topicIdOf(partition)]))
     const versions = new Map(partitions.map(partition => [partition, partition.version]))
     const current = () => partitions.filter(one => !one.isLost && one.version === versions.get(one))
     for (const partition of partitions) partition.isBusy = true
@@ -161,7 +177,7 @@ export class Positions {
       outcomes => {
         for (const partition of current()) {
           partition.isBusy = false
-          tell(partition, outcomes.get(partition) as T)
+          tell(partition, outcomes.get(partition) as T, topicIds.get(partition))
         }
         this.#options.changed()
       },
@@ -190,6 +206,12 @@ export class Positions {
     partition.failed(this.#options.cluster.nowMs, () => giveUpPauseMs)
     this.#options.failed(error)
   }
+}
+
+/** Whether the log ends before what was fetched of it. */
+function endsBefore(end: EpochEnd | MillraceError | undefined, fetched: Position | undefined): boolean {
+  if (end === undefined || end instanceof MillraceError || fetched === undefined) return false
+  return end.endOffset < 0 || end.leaderEpoch < 0 || end.endOffset < fetched.offset
 }
 
 /** How often an application that does not mind is told that a partition cannot go on. */
