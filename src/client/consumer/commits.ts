@@ -6,7 +6,7 @@ import { within } from '../cluster/waiting.ts'
 import { MillraceError, toMillraceError } from '../millrace-error.ts'
 import type { AssignedPartition, Position } from './assigned-partition.ts'
 import type { Assignment } from './assignment.ts'
-import { notOursYet, type OffsetStore, type PendingOffset } from './offset-store.ts'
+import { notOursYet, type OffsetStore, type PendingOffset, pendingOffset } from './offset-store.ts'
 
 export interface CommitsOptions {
   readonly cluster: Cluster
@@ -50,7 +50,7 @@ export class Commits {
    * settled at present.
    */
   async commit(offsets: readonly OffsetToCommit[]): Promise<void> {
-    const pending = offsets.map(offset => ({ assigned: this.#require(offset), offset }))
+    const pending = offsets.map(offset => pendingOffset(this.#require(offset), offset))
     for (const { assigned, offset } of pending) noteDone(assigned, offset)
     await this.#store.commit(pending, this.#cluster.config.apiTimeoutMs)
   }
@@ -133,6 +133,6 @@ function unsaved(partitions: Iterable<AssignedPartition>): PendingOffset[] {
   return [...partitions].flatMap(assigned => {
     const { topic, partition, confirmed, committedOffset, isLost } = assigned
     if (isLost || confirmed === undefined || confirmed.offset === committedOffset) return []
-    return [{ assigned, offset: { topic, partition, ...confirmed } }]
+    return [pendingOffset(assigned, { topic, partition, ...confirmed })]
   })
 }

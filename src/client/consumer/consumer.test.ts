@@ -454,6 +454,20 @@ test('a topic that is created anew after its committed offset was looked up is r
   assert.deepEqual(await offsetsWithin(next, finish, 20_000), [0, 1, 2, 3, 4])
 })
 
+test('an offset of a deleted topic is not committed for the one that was created anew', async () => {
+  const { consumer, cluster, finish, client } = await readerWorld([[0, 1, 2]], { groupId: 'g', autoCommit: false })
+  consumer.subscribe(['orders'])
+  assert.deepEqual(await offsetsWithin(consumer, finish, 2000), [0, 1, 2])
+  // As long as a fetch is under way its partition is not left.
+  cluster.mischief = ({ api }) => (api === 'Fetch' ? { type: 'after', ms: 10_000 } : undefined)
+  assert.deepEqual(await offsetsWithin(consumer, finish, 2000), [])
+  cluster.topics.delete('orders')
+  cluster.addTopic('orders', 1)
+  await finish(client.producer().send({ topic: 'orders', value: 'x' }))
+  await finish(consumer.commit())
+  assert.deepEqual([...(cluster.groups.get('g')?.offsets ?? [])], [])
+})
+
 test('what was fetched of a topic before it was created anew is handed out first', async () => {
   const { consumer, cluster, finish, client } = await readerWorld([[0, 1, 2]], { maxRecords: 1 })
   consumer.assign([partition])

@@ -1,4 +1,5 @@
 import { ErrorCode, errorName, needsMetadata } from '../../base/error-code.ts'
+import { type Uuid, zeroUuid } from '../../base/uuid.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Coordinators } from '../cluster/coordinators.ts'
 import { type Committer, commitOffsets, fetchOffsets, type OffsetToCommit } from '../cluster/group-offsets.ts'
@@ -23,6 +24,12 @@ export interface OffsetStoreOptions {
 export interface PendingOffset {
   readonly assigned: AssignedPartition
   readonly offset: OffsetToCommit
+  /** Of the topic that it is an offset in; undefined if unknown. */
+  readonly topicId: Uuid | undefined
+}
+
+export function pendingOffset(assigned: AssignedPartition, offset: OffsetToCommit): PendingOffset {
+  return { assigned, offset, topicId: assigned.topicId }
 }
 
 /** Offsets that are committed together. */
@@ -102,7 +109,7 @@ export class OffsetStore {
     const { cluster, committer } = this.#options
     const lost = commit.left.find(({ assigned }) => assigned.isLost)
     if (lost !== undefined && !commit.isOptional) throw notOurs(lost.assigned)
-    const wanted = commit.left.filter(one => isWanted(one, commit))
+    const wanted = commit.left.filter(one => isWanted(one, commit) && !this.#isOfDeletedTopic(one))
     commit.left = wanted
     if (wanted.length === 0) return []
     const offsets = wanted.map(({ offset }) => offset)
@@ -112,6 +119,12 @@ export class OffsetStore {
     }
     commit.left = wanted.filter((_, i) => outcomes[i] !== undefined)
     return outcomes.filter(error => error !== undefined)
+  }
+
+  /** Another topic has its name: there the offset would stand for other records, and whoever began at it would miss some. */
+  #isOfDeletedTopic({ assigned, topicId }: PendingOffset): boolean {
+    const present = this.#options.cluster.metadata.topic(assigned.topic)?.topicId ?? zeroUuid
+    return topicId !== undefined && present !== zeroUuid && present !== topicId
   }
 
   /** Tried once. Rejects when any of them cannot be known now. undefined: none is committed. */
