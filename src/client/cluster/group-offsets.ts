@@ -45,7 +45,7 @@ interface Where {
 export async function commitOffsets(
   cluster: Cluster,
   { groupId, generationId, memberId, groupInstanceId }: Committer,
-  offsets: readonly OffsetToCommit[],
+  offsets: readonly (OffsetToCommit & { readonly topicId?: Uuid | undefined })[],
   { nodeId, ...options }: Where,
 ): Promise<readonly (MillraceError | undefined)[]> {
   const ids = new TopicIds(cluster, offsets)
@@ -139,9 +139,10 @@ class TopicIds {
   readonly #ids = new Map<string, Uuid>()
   readonly #names = new Map<Uuid, string>()
 
-  constructor(cluster: Cluster, partitions: readonly TopicPartition[]) {
-    for (const { topic } of partitions) {
-      const topicId = cluster.metadata.topic(topic)?.topicId ?? zeroUuid
+  /** An id that comes with a partition counts, also while the metadata has no such topic: its name may be another topic's. */
+  constructor(cluster: Cluster, partitions: readonly (TopicPartition & { readonly topicId?: Uuid | undefined })[]) {
+    for (const { topic, topicId: given } of partitions) {
+      const topicId = given ?? cluster.metadata.topic(topic)?.topicId ?? zeroUuid
       this.#ids.set(topic, topicId)
       this.#names.set(topicId, topic)
     }

@@ -112,7 +112,7 @@ export class OffsetStore {
     const wanted = commit.left.filter(one => isWanted(one, commit) && !this.#isOfDeletedTopic(one))
     commit.left = wanted
     if (wanted.length === 0) return []
-    const offsets = wanted.map(({ offset }) => offset)
+    const offsets = wanted.map(({ offset, topicId }) => ({ ...offset, topicId }))
     const outcomes = await commitOffsets(cluster, committer(), offsets, where)
     for (const [i, { assigned, offset }] of wanted.entries()) {
       if (outcomes[i] === undefined) assigned.committed(offset.offset, commit.order)
