@@ -136,6 +136,24 @@ describe('a disk that fails', () => {
       }))
   }
 
+  for (const how of ['read', 'search by time'] as const) {
+    test(`(readOnly) goes offline at once, also where nothing is written: a ${how} opens the file that is appended to`, () =>
+      onHost({ config }, async host => {
+        const before = await host.openLog()
+        for (let count = 0; count < 20; count++) append(before, { valueBytes: 1000 })
+        await written(host, before)
+        const log = await host.reopen()
+        host.node.disk.faults.readOnlyPath = '/data'
+        const offset = log.logEndOffset - 1
+        if (how === 'read') {
+          const read = await log.read({ offset, maxBytes: 1, minOneBatch: true, isolation: 'logEndOffset' })
+          assert.deepEqual(read, { type: 'refused', errorCode: ErrorCode.kafkaStorageError })
+        } else await log.findByTimestamp(10_000n)
+        assert.deepEqual(host.faults.events, ['failed'])
+        assert.equal(log.isOffline, true)
+      }))
+  }
+
   test('is what a stop says of it, not what its logs miss', () =>
     onHost({ config }, async host => {
       const log = await host.openLog()

@@ -52,7 +52,10 @@ export interface DirectoryOfLog {
   readonly isWritable: boolean
   /** A write, or what goes with one, has failed. Without room the directory is full, otherwise offline. */
   writeFailed(error: DiskError): void
-  /** One bad sector does not take the directory down, nor a file that cannot be opened for lack of descriptors. */
+  /**
+   * One bad sector does not take the directory down, nor a file that cannot be opened for lack of descriptors. A file that is
+   * appended to is opened for both: where its file system has become read-only, nothing can be written any more.
+   */
   readFailed(error: DiskError): void
   /** Goes offline for the rest of this process's life. */
   fail(error: DiskError): void
@@ -206,7 +209,8 @@ export class LogDirectory implements DirectoryOfLog {
   }
 
   readFailed(error: DiskError): void {
-    this.#context.faults.readFailed(this.path, error)
+    if (error.code === 'readOnly') this.fail(error)
+    else this.#context.faults.readFailed(this.path, error)
   }
 
   fail(error: DiskError): void {

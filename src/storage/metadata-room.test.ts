@@ -30,6 +30,16 @@ describe('room for the metadata log', () => {
       assert.equal(host.io.disk.status('/data/millrace-probe')?.sizeBytes, 0)
     }))
 
+  test('is not looked for on a file system that has become read-only: the directory is offline, not full', () =>
+    onHost({}, async host => {
+      await host.open()
+      const [directory] = host.directories.directories
+      const room = new MetadataRoom(sayingFull(host.io.disk), directory!, reserveBytes)
+      host.node.disk.faults.readOnlyPath = '/data'
+      assert.equal(room.hasRoomFor(1000), false)
+      assert.deepEqual([directory!.isOffline, host.faults.events], [true, ['failed']])
+    }))
+
   test('is what was set aside, once the directory is full', () =>
     onHost({}, async host => {
       await host.open()

@@ -123,12 +123,13 @@ export class MetadataRoom {
     }
   }
 
-  /** It helps where it can; nothing depends on it. */
+  /** It helps where it can; nothing depends on it. But what has become read-only is not full. */
   #tryTo(act: () => boolean): boolean {
     try {
       return act()
     } catch (error) {
       expectDiskError(error)
+      if (error.code === 'readOnly') this.#directory.fail(error)
       return false
     }
   }

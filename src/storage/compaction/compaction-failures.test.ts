@@ -83,6 +83,21 @@ for (const code of ['notFound', 'notPermitted', 'io'] as const) {
     }))
 }
 
+test('a file system that has become read-only makes no log uncleanable: its directory is offline', () =>
+  onHost({ config: { ...config, minCompactionLagMs: 1 } }, async host => {
+    await host.open()
+    put(host.log(), [['key', 'value']])
+    await written(host, host.log())
+    const log = await host.reopen()
+    host.node.disk.faults.readOnlyPath = '/data'
+    const { compactor, told } = compactorOf(host)
+    compactor.start()
+    await host.world.sleep(5000)
+    assert.deepEqual([told.lines, host.faults.events], [[], ['failed']])
+    assert.equal(log.compaction.isUncleanable, false)
+    await compactor.close()
+  }))
+
 test('a log that cannot be compacted is not tried again because an append to it fails', () =>
   onHost({ config }, async host => {
     const [log] = await twoLogs(host)

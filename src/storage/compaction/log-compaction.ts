@@ -257,9 +257,9 @@ export class LogCompaction implements RunningCompaction {
   }
 }
 
-/** The files that a pass makes have other names. */
-function isReadOfSegment({ operation, path }: DiskError): boolean {
-  const isRead = operation === 'read' || operation === 'open' || operation === 'status'
+/** The files that a pass makes have other names; the active segment's is opened for writing, too. */
+function isReadOfSegment({ operation, path, code }: DiskError): boolean {
+  const isRead = code !== 'readOnly' && (operation === 'read' || operation === 'open' || operation === 'status')
   const file = parseSegmentFileName(path.slice(path.lastIndexOf('/') + 1))
   return isRead && file !== undefined && file.suffix === undefined
 }
