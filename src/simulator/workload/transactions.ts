@@ -1,4 +1,5 @@
 import type { Now } from '../../base/time.ts'
+import type { Uuid } from '../../base/uuid.ts'
 import type { Partition } from '../../broker/partition.ts'
 import type { ProducerEntry } from '../../core/log/producer-entry.ts'
 import { BatchBuilder } from '../../records/builder.ts'
@@ -7,8 +8,7 @@ import type { SimulatedBroker } from '../cluster/simulated-broker.ts'
 import type { SeededRandom } from '../io/seeded-random.ts'
 import type { World } from '../io/world.ts'
 import type { PlannedTransactions } from '../plan.ts'
-
-export type Fate = 'commit' | 'abort'
+import { type Fate, type OpenTransaction, TransactionFates } from './transaction-fates.ts'
 
 /** Far from those that the broker gives out. */
 const firstProducerId = 1_000_000
@@ -31,8 +31,9 @@ export interface TransactionsParts {
  * begins, and each of its records says so, so that whoever reads records needs no other to tell whether he may see them.
  */
 export async function runTransactions({ world, broker, planned, isStopping, complain }: TransactionsParts) {
-  const writer = new TransactionWriter(world.random('transactions'), complain)
-  const { random } = writer
+  const random = world.random('transactions')
+  const isDamaged = (topicId: Uuid, partition: number) => broker.ledger.isDamaged(topicId, partition)
+  const writer = new TransactionWriter(random, new TransactionFates({ random, isDamaged, complain }))
   while (!isStopping()) {
     await world.sleep(random.delayUs(planned.thinkMs * 1000) / 1000)
     if (broker.node.isPaused) continue
@@ -47,39 +48,35 @@ export async function runTransactions({ world, broker, planned, isStopping, comp
 }
 
 class TransactionWriter {
-  readonly random: SeededRandom
-  readonly #complain: (text: string) => void
-  /** By the place of the first record. When a write fails or the power takes it, another may begin there. */
-  readonly #fates = new Map<string, Fate>()
+  readonly #random: SeededRandom
+  readonly #fates: TransactionFates
   #count = 0
 
-  constructor(random: SeededRandom, complain: (text: string) => void) {
-    this.random = random
-    this.#complain = complain
+  constructor(random: SeededRandom, fates: TransactionFates) {
+    this.#random = random
+    this.#fates = fates
   }
 
   /** One batch of one producer, or the end of its transaction. */
   step(partition: Partition, producers: ReadonlyMap<number, ProducerEntry>, now: Now): void {
-    const producerId = firstProducerId + this.random.below(producerCount)
+    const producerId = firstProducerId + this.#random.below(producerCount)
     const known = producers.get(producerId)
     const firstOffset = known?.currentTxnFirstOffset ?? -1
     const sequence = (known?.batches.at(-1)?.lastSequence ?? -1) + 1
-    if (firstOffset < 0) this.#begin(partition, { producerId, sequence, now })
-    else {
-      const fate = this.#fates.get(keyOf(partition, producerId, firstOffset))
-      if (fate === undefined)
-        this.#complain(
-          `${partition.topic}-${partition.index} has a transaction from ${firstOffset} on that nobody began`,
-        )
-      else if (this.random.chance(endRate)) this.#end(partition, { producerId, fate, now })
-      else this.#append(partition, this.#batch({ producerId, sequence, fate, now }), { origin: 'client', now })
+    if (firstOffset < 0) {
+      this.#begin(partition, { producerId, sequence, now })
+      return
     }
+    const fate = this.#fates.of(openTransaction(partition, { producerId, firstOffset }))
+    if (this.#random.chance(endRate)) this.#end(partition, { producerId, fate, now })
+    else this.#append(partition, this.#batch({ producerId, sequence, fate, now }), { origin: 'client', now })
   }
 
   #begin(partition: Partition, { producerId, sequence, now }: Omit<NewBatch, 'fate'>): void {
-    const fate = this.random.pick(['commit', 'abort'] as const)
-    const offset = this.#append(partition, this.#batch({ producerId, sequence, fate, now }), { origin: 'client', now })
-    if (offset !== undefined) this.#fates.set(keyOf(partition, producerId, offset), fate)
+    const fate = this.#random.pick(['commit', 'abort'] as const)
+    const batch = this.#batch({ producerId, sequence, fate, now })
+    const firstOffset = this.#append(partition, batch, { origin: 'client', now })
+    if (firstOffset !== undefined) this.#fates.begun(openTransaction(partition, { producerId, firstOffset }), fate)
   }
 
   #end(partition: Partition, { producerId, fate, now }: Omit<NewBatch, 'sequence'>): void {
@@ -90,12 +87,12 @@ class TransactionWriter {
 
   #batch({ producerId, sequence, fate, now }: NewBatch): Buffer {
     const builder = new BatchBuilder()
-    for (let left = this.random.between(1, 3); left > 0; left--) {
-      const value = `${fate} ${++this.#count} `.padEnd(this.random.below(120))
-      builder.append(BigInt(now.wallMs), Buffer.from(`key-${this.random.below(12)}`), Buffer.from(value), [])
+    for (let left = this.#random.between(1, 3); left > 0; left--) {
+      const value = `${fate} ${++this.#count} `.padEnd(this.#random.below(120))
+      builder.append(BigInt(now.wallMs), Buffer.from(`key-${this.#random.below(12)}`), Buffer.from(value), [])
     }
     const fields = { producerId, producerEpoch: 0, baseSequence: sequence, isTransactional: true }
-    return Buffer.from(builder.finish({ codec: this.random.pick(codecs), ...fields }))
+    return Buffer.from(builder.finish({ codec: this.#random.pick(codecs), ...fields }))
   }
 
   /** The offset that it got; undefined when it was refused, as by a full disk. */
@@ -118,6 +115,9 @@ interface NewBatch {
   readonly now: Now
 }
 
-function keyOf({ topicId, index }: Partition, producerId: number, firstOffset: number): string {
-  return `${topicId} ${index} ${producerId} ${firstOffset}`
+function openTransaction(
+  { topic, topicId, index: partition }: Partition,
+  begun: Pick<OpenTransaction, 'producerId' | 'firstOffset'>,
+): OpenTransaction {
+  return { topic, topicId, partition, ...begun }
 }
