@@ -18,7 +18,7 @@ export type ReplicationEvent =
   | { readonly type: 'logMoved' }
   /** The last `truncate`, `truncateFully`, `moveLogStart` or `assignEpochs` is done. */
   | { readonly type: 'logChanged' }
-  /** What `append` gave is not in the log: it was refused, or its write failed. */
+  /** What `append` gave is not in the log, nor what a leader has appended: it was refused, or its write failed. */
   | { readonly type: 'appendFailed' }
   | ({ readonly type: 'fetch' } & FollowerFetch)
   | { readonly type: 'partitionAltered'; readonly attemptId: number; readonly answer: AlterPartitionAnswer }

@@ -74,6 +74,23 @@ test('who has not reached the beginning of the epoch does not join, though the l
   assert.ok(asked(replica.fetch(3, { fetchOffset: 4 })))
 })
 
+test('an append that fails takes back the beginning of an epoch in which the leader leads on', () => {
+  const replica = leader()
+  replica.log.append([replica.batch({ baseOffset: 4, lastOffset: 6, lastLeaderEpoch: 5 })])
+  replica.metadata({ leaderEpoch: 7 })
+  assert.equal(asked(replica.fetch(3, { fetchOffset: 4 })), undefined)
+  replica.log.writesFailed(true)
+  replica.handle({ type: 'appendFailed' })
+  assert.equal(replica.replication.isHighWatermarkCurrent, true)
+  assert.ok(asked(replica.fetch(3, { fetchOffset: 4 })))
+  // What fails later lies in the epoch.
+  replica.log.append([replica.batch({ baseOffset: 4, lastOffset: 4, lastLeaderEpoch: 7 })])
+  replica.log.writesFailed(true)
+  replica.handle({ type: 'appendFailed' })
+  assert.deepEqual(replica.log.epochs.entries.at(-1), { leaderEpoch: 7, startOffset: 4 })
+  assert.equal(replica.replication.isHighWatermarkCurrent, true)
+})
+
 test('who is out of service, leaving or in another life does not join', () => {
   const replica = leader()
   for (const broker of [{ epoch: 30, fenced: true }, { epoch: 30, inControlledShutdown: true }, { epoch: 29 }]) {

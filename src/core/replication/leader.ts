@@ -18,11 +18,10 @@ export class Leader {
   readonly type = 'leader'
   readonly nodeId: number
   readonly leaderEpoch: number
-  /** Who reaches it has all that was committed before: every leader's log holds that. */
-  readonly epochStartOffset: number
   readonly isr: Isr
   /** A change of the in-sync replicas was refused: until then none is asked for. Monotonic ms. */
   nextProposalMs = Number.NEGATIVE_INFINITY
+  #epochStartOffset: number
   #followers: readonly FollowerProgress[] = []
   #minInsyncReplicas: number
   /** Whether the confirmed in-sync replicas are as many as a write with acks=all needs, and all known. */
@@ -31,12 +30,16 @@ export class Leader {
   constructor({ nodeId, partition, minInsyncReplicas, epochStartOffset, nowMs }: LeadershipStart) {
     this.nodeId = nodeId
     this.leaderEpoch = partition.leaderEpoch
-    this.epochStartOffset = epochStartOffset
+    this.#epochStartOffset = epochStartOffset
     this.isr = new Isr(partition)
     this.#minInsyncReplicas = minInsyncReplicas
     this.assign(partition.replicas, nowMs)
   }
 
+  /** Who reaches it has all that was committed before: every leader's log holds that. */
+  get epochStartOffset(): number {
+    return this.#epochStartOffset
+  }
   get followers(): readonly FollowerProgress[] {
     return this.#followers
   }
@@ -50,6 +53,11 @@ export class Leader {
 
   follower(replicaId: number): FollowerProgress | undefined {
     return this.#followers.find(follower => follower.replicaId === replicaId)
+  }
+
+  /** What was in flight when it was elected is not in the log, which goes on at `nextOffset`. */
+  appendFailed(nextOffset: number): void {
+    this.#epochStartOffset = Math.min(this.#epochStartOffset, nextOffset)
   }
 
   /** These are the replicas. Who is in sync gets the whole lag time to be heard of. */

@@ -134,7 +134,8 @@ export class Replication {
         handleLogChanged(replica)
         break
       case 'appendFailed':
-        handleAppendFailed(replica)
+        if (replica.role.type === 'leader') replica.role.appendFailed(replica.log.nextOffset)
+        else handleAppendFailed(replica)
         break
       case 'fetch':
         handleFetch(replica, event)

@@ -98,10 +98,12 @@ export class SimLog implements ReplicaLogView {
     this.logEndOffset = endOffset
   }
 
-  /** The write of the batch at the log end failed, and all after it. A leader's own epoch may begin there. */
+  /** The write of the batch at the log end failed, and all after it. A leader keeps its own epoch, which may begin there. */
   writesFailed(isLeader: boolean): void {
+    const { latestEpoch: leaderEpoch } = this
     this.#dropFrom(this.logEndOffset)
     this.#epochs.truncateFromEnd(this.logEndOffset + (isLeader ? 1 : 0))
+    if (isLeader) this.#epochs.assign({ leaderEpoch, startOffset: this.logEndOffset })
   }
 
   flushed(endOffset: number): void {
