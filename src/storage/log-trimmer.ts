@@ -13,7 +13,7 @@ import type { LogState } from './log-state.ts'
 import { unstableStatesBefore } from './producer-recovery.ts'
 import { Segment } from './segment.ts'
 import { loadIndexes } from './segment-indexes.ts'
-import { renameToDeleted, unlinkLater } from './segment-removal.ts'
+import { closeTaken, renameToDeleted, unlinkLater } from './segment-removal.ts'
 import { readSegment } from './segment-scan.ts'
 import { isLegacy } from './stored-batch.ts'
 
@@ -98,7 +98,7 @@ export class LogTrimmer {
     await this.moveLogStart(Math.max(first.baseOffset, state.logStartOffset))
     const before = segments.indexOf(first)
     if (before <= 0 || !state.isUsable || state.logStartOffset < first.baseOffset) return
-    this.#taken.push(...segments.removeFirst(before))
+    this.#taken.push(...closeTaken(state, segments.removeFirst(before)))
     this.#reader.forget(state.nextOffset)
   }
 
@@ -233,7 +233,7 @@ export class LogTrimmer {
 
     // Not before: who reads what is to be cut still compares it with its epoch.
     state.epochFile.truncateFromEnd(endOffset)
-    const removed = state.segments.cutWithin(segment)
+    const removed = closeTaken(state, state.segments.cutWithin(segment))
     this.#unseal(segment)
     segment.adopt(read)
     state.producers.adopt(states)
@@ -241,7 +241,7 @@ export class LogTrimmer {
     this.#ended(last)
     // The newest go first, and the end of this segment last: whatever a crash leaves is a beginning of the log. What is left out in
     // the midst of it would be taken for a gap that compaction has made.
-    await this.#removeFiles(removed.reverse())
+    await this.#removeFiles(removed.toReversed())
     if ((state.endSnapshot ?? 0) > segment.nextOffset) await this.#flusher.removeEndSnapshot()
     if (!state.hasFiles) return
     const file = state.context.openFiles.use(segment)
@@ -302,7 +302,7 @@ export class LogTrimmer {
       const segment = new Segment(state.home, offset, { createdWallMs: wallMs, jitterMs: 0, isOnDisk: false })
       segment.indexes = new SegmentIndexes()
       // Also what retention could not remove yet: the log may begin anew where that lies.
-      const removed = [...this.#taken.splice(0), ...state.segments.replaceAll(segment)]
+      const removed = [...this.#taken.splice(0), ...closeTaken(state, state.segments.replaceAll(segment))]
       state.producers.reset([])
       state.epochFile.clear()
       state.resetLogStart(offset)

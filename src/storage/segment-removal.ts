@@ -5,6 +5,15 @@ import type { Segment } from './segment.ts'
 
 const segmentFileKinds: readonly SegmentFileKind[] = ['log', 'index', 'timeindex', 'txnindex']
 
+/** They are no part of the log any more: whatever becomes of their files, nobody else would close them. */
+export function closeTaken({ context }: LogState, segments: readonly Segment[]): readonly Segment[] {
+  for (const segment of segments) {
+    context.openFiles.close(segment)
+    context.indexCache.forget(segment)
+  }
+  return segments
+}
+
 /**
  * The files of a segment that is no part of the log any more get the suffix `.deleted`, and their names are added to `names`.
  * The caller syncs the directory, and then has them unlinked. Throws `DiskError`.
@@ -15,9 +24,7 @@ export function renameToDeleted(
   names: Set<string>,
   { withSnapshot = true } = {},
 ): void {
-  const { context } = state
-  context.openFiles.close(segment)
-  context.indexCache.forget(segment)
+  closeTaken(state, [segment])
   for (const kind of segmentFileKinds) rename(state, segment, kind, names)
   if (withSnapshot) renameSnapshotToDeleted(state, segment, names)
 }

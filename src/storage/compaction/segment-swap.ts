@@ -5,7 +5,7 @@ import type { LogReader } from '../log-reader.ts'
 import type { LogState } from '../log-state.ts'
 import type { Segment } from '../segment.ts'
 import type { LogPosition } from '../segment-list.ts'
-import { renameSnapshotToDeleted, renameToDeleted, unlinkLater } from '../segment-removal.ts'
+import { closeTaken, renameSnapshotToDeleted, renameToDeleted, unlinkLater } from '../segment-removal.ts'
 import { type CompactedSegment, renamedKinds } from './compacted-segment.ts'
 
 const retryMs = 1000
@@ -50,6 +50,7 @@ export class SegmentSwap {
   #replace(replaced: readonly Segment[], segment: Segment): void {
     const state = this.#state
     state.segments.replace(replaced, segment)
+    closeTaken(state, replaced)
     state.context.indexCache.touch(segment)
     state.context.traffic.add(segment, segment.sizeBytes)
     const last = replaced[replaced.length - 1]
