@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { leaderEpochFileName } from '../core/log/file-names.ts'
 import { LeaderEpochs } from '../core/log/leader-epochs.ts'
-import { DiskError } from '../io/disk.ts'
+import { DiskError, expectDiskError } from '../io/disk.ts'
 import { EpochFile } from './epoch-file.ts'
 import { type Host, onHost } from './fixture.test.ts'
 
@@ -113,3 +113,29 @@ test('it contradicts what is appended where it names an epoch that the log does 
     file.assign({ leaderEpoch: 9, startOffset: 10 })
     assert.equal(file.contradicts(10), false, 'a newer one begins where the file says that nothing was written')
   }))
+
+test('a save that is under way when the log is deleted leaves the file of a namesake alone', async () => {
+  for (let waitMs = 0; waitMs < 4; waitMs += 0.1) {
+    await onHost({ seed: waitMs }, async host => {
+      await host.open()
+      const { disk } = host.io
+      const make = (home: { path: string }, leaderEpoch: number) => {
+        disk.makeDirectory(home.path)
+        const file = new EpochFile(disk, home, new LeaderEpochs(), { found: undefined, isSettled: false })
+        file.assign({ leaderEpoch, startOffset: 0 })
+        return file
+      }
+      const home = { path: '/data/log' }
+      const save = make(home, 1)
+        .save()
+        .catch(error => expectDiskError(error))
+      await host.world.sleep(waitMs)
+      home.path = '/data/deleted'
+      disk.rename('/data/log', home.path)
+      const saved = make({ path: '/data/log' }, 2).save()
+      await Promise.all([save, saved])
+      const bytes = disk.readSmallFile(`/data/log/${leaderEpochFileName}`, 1000)
+      assert.equal(bytes && LeaderEpochs.decode(bytes)?.latestEpoch, 2, `${waitMs} ms`)
+    })
+  }
+})

@@ -105,12 +105,14 @@ export class EpochFile {
 
   async #replace(): Promise<void> {
     const changes = this.#changes
-    const temporary = `${this.#path}.tmp`
+    const path = this.#path
+    const temporary = `${path}.tmp`
     const newest = this.#epochs.entries.at(-1)
     this.#disk.writeSmallFile(temporary, this.#epochs.encode())
     await this.#disk.syncFile(temporary)
-    if (changes !== this.#changes) return
-    this.#disk.rename(temporary, this.#path)
+    // Once the log is deleted another may have its name, and a file in the making there.
+    if (changes !== this.#changes || path !== this.#path) return
+    this.#disk.rename(temporary, path)
     this.#content = { newest, isSynced: true }
     await this.#disk.syncDirectory(this.#home.path)
     this.#durableChanges = changes
