@@ -240,10 +240,9 @@ export class LogFlusher {
   async #finish(segment: Segment): Promise<void> {
     const { disk, indexCache } = this.#state.context
     const next = this.#state.segments.after(segment) as Segment
-    const snapshot = next.pathOf('snapshot')
     // A clean shutdown or an earlier life has left it here. It says that the index files are whole, and that batches before it
     // may have been compacted away: until there is another there is no moment at which that is not so, or not said.
-    const isThere = next.snapshotBefore !== undefined && disk.status(snapshot) !== undefined
+    const isThere = next.snapshotBefore !== undefined && disk.status(next.pathOf('snapshot')) !== undefined
     const write = isThere
       ? (path: string, bytes: Buffer) => replaceFile(disk, path, bytes)
       : async (path: string, bytes: Buffer) => {
@@ -251,7 +250,9 @@ export class LogFlusher {
           await disk.syncFile(path)
         }
     await this.#writeIndexes(segment, write)
-    if (next.snapshotBefore !== undefined) await write(snapshot, next.snapshotBefore)
+    // Another log may have the name by now, and would take the producers for its own.
+    if (!this.#state.hasFiles) return
+    if (next.snapshotBefore !== undefined) await write(next.pathOf('snapshot'), next.snapshotBefore)
     await this.#state.epochFile.save()
     await disk.syncDirectory(this.#state.home.path)
     next.snapshotBefore = undefined

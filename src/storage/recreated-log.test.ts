@@ -99,3 +99,24 @@ describe('a log of the name of one that was just deleted', () => {
     }
   }
 })
+
+test('a segment that is being finished when its log is deleted leaves no file in the log that is made anew', async () => {
+  for (let waitMs = 0; waitMs < 25; waitMs += 0.2) {
+    await onHost({ seed: waitMs }, async host => {
+      const log = await host.openLog()
+      append(log)
+      log.roll()
+      append(log)
+      await host.world.sleep(waitMs)
+      host.directories.delete(log)
+      const { path } = create(host)
+      await host.world.sleep(50)
+      const names = host.io.disk.list(path).map(({ name }) => name)
+      assert.deepEqual(
+        names.filter(name => name.endsWith('.snapshot')),
+        [],
+        `${waitMs} ms`,
+      )
+    })
+  }
+})

@@ -138,8 +138,9 @@ export class AttachedDisk implements Disk {
   }
 
   syncFile(path: string): Promise<void> {
+    // It is opened by its name, and synced whatever name it has when that is done.
+    const node = this.#disk.tree.find(path)
     return this.#later('sync', path, SYNC_US, error => {
-      const node = this.#disk.tree.find(path)
       if (!(node instanceof FileNode)) throw new DiskError('notFound', 'sync', path)
       if (error === undefined) return node.content.syncThrough(node.content.changes)
       node.content.failSyncThrough(node.content.changes, this.#disk.random)
