@@ -4,6 +4,7 @@ import {
   parsePartitionDirectoryName,
   partitionMetadataFileName,
   renamedDirectoryName,
+  segmentFileName,
 } from '../core/log/file-names.ts'
 import { type DirectoryEntry, DiskError, expectDiskError } from '../io/disk.ts'
 import { type CleanEnd, readCleanEnds, removeCleanEnds } from './clean-ends.ts'
@@ -277,14 +278,24 @@ class DirectoryLoader implements LoadedDirectory {
 
   /**
    * The file that identifies a partition is synced before anything else of it. The checkpoints may speak of another log, when
-   * this one has a namesake, or nothing at all: what names it would be there first.
+   * this one has a namesake, or nothing at all: what names it would be there first. Where the file holds anything else it may have
+   * been damaged since, unless there is nothing in the log that it could have been synced for.
    */
   #wasNeverFlushed(name: string): boolean {
     const { disk } = this.#context
     const bytes = disk.readSmallFile(`${this.#path}/${name}/${partitionMetadataFileName}`, maxPartitionMetadataBytes)
-    if (bytes !== undefined && !isTornPartitionMetadata(bytes)) return false
+    if (bytes !== undefined && !isTornPartitionMetadata(bytes) && !this.#isAsMade(name)) return false
     if (!this.#recoveryPoints.has(name)) return true
     return this.#hasNamesake(name) || disk.list(`${this.#path}/${name}`).length === 0
+  }
+
+  /** Nothing is there but what a log begins with. */
+  #isAsMade(name: string): boolean {
+    const { disk } = this.#context
+    const path = `${this.#path}/${name}`
+    const first = segmentFileName(0, 'log')
+    const made = [partitionMetadataFileName, namesakeFileName, first]
+    return disk.list(path).every(one => made.includes(one.name)) && !disk.status(`${path}/${first}`)?.sizeBytes
   }
 
   #setAside(name: string, topic: string, partition: number, reason: string): void {
@@ -296,7 +307,10 @@ class DirectoryLoader implements LoadedDirectory {
 
   #removeSoon(path: string): void {
     this.#context.clock.after(removeDelayMs, () => {
-      this.#removeRenamed(path).catch(error => this.#claim.directory.writeFailed(error))
+      this.#removeRenamed(path).catch(error => {
+        expectDiskError(error)
+        this.#claim.directory.writeFailed(error)
+      })
     })
   }
 

@@ -11,6 +11,7 @@ import {
 } from './directory-files.ts'
 import { append, batchOf, bytesOf, type Host, onHost, readAll, topicId, tryAppend, written } from './fixture.test.ts'
 import { openMetadataLog } from './metadata-log.ts'
+import type { SegmentedLog } from './segmented-log.ts'
 
 const otherTopicId = 'AAAAAAAAQACAAAAAAAAAaQ'
 const names = (host: Host) => [...new Set(host.node.disk.files().map(({ path }) => path.split('/')[1] as string))]
@@ -199,6 +200,41 @@ describe('partitions', () => {
         const { config } = host
         const created = host.directories.create({ topic: 'topic', topicId: otherTopicId, partition: 0, config })
         assert.ok(created.type === 'refused' && created.errorCode === ErrorCode.inconsistentTopicId)
+      }))
+})
+
+describe('a partition.metadata of garbage', () => {
+  const metadata = '/data/topic-0/partition.metadata'
+  const plant = async (host: Host, prepare: (log: SegmentedLog) => Promise<unknown>) => {
+    await prepare(await host.openLog())
+    host.node.crash('kill')
+    host.io = host.node.start()
+    host.io.disk.writeSmallFile(metadata, host.io.random.bytes(49))
+    host.node.crash('kill')
+    await host.open()
+    return host.directories.unopened.map(({ name }) => name)
+  }
+
+  test('in a log that nothing was written to is that of a log that was being made', () =>
+    onHost({}, async host => {
+      const [name] = await plant(host, () => Promise.resolve())
+      assert.match(name, /^topic-0\.[0-9a-f]{32}-stray$/)
+      assert.equal(append(host.log()), 0, 'it is made anew')
+    }))
+
+  const appendOne = (log: SegmentedLog, host: Host) => {
+    append(log)
+    return written(host, log)
+  }
+
+  for (const [what, prepare] of [
+    ['that holds something', appendOne],
+    ['that once held something', log => log.truncateFullyAndStartAt(5)],
+    ['that a checkpoint knows', log => log.flush().then(() => log.directory.saveCheckpoints())],
+  ] satisfies [string, (log: SegmentedLog, host: Host) => Promise<unknown>][])
+    test(`in a log ${what} is damage, and it stays where it is`, () =>
+      onHost({}, async host => {
+        assert.deepEqual(await plant(host, log => prepare(log, host)), ['topic-0'])
       }))
 })
 
