@@ -1,4 +1,5 @@
 import type { Timer } from '../io/clock.ts'
+import { expectDiskError } from '../io/disk.ts'
 import { HoleSearch } from './hole-search.ts'
 import type { LogDirectory } from './log-directory.ts'
 import { Scrubber } from './scrubber.ts'
@@ -93,10 +94,15 @@ export class Upkeep {
   #every(intervalMs: number, act: (directory: LogDirectory) => Promise<void>): void {
     this.#after(intervalMs, async () => {
       for (const directory of this.#directories) {
-        if (!directory.isOffline) await act(directory).catch(error => directory.writeFailed(error))
+        if (!directory.isOffline) await act(directory).catch(error => this.#failed(directory, error))
       }
       if (!this.#isEnded) this.#every(intervalMs, act)
     })
+  }
+
+  #failed(directory: LogDirectory, error: unknown): void {
+    expectDiskError(error)
+    directory.writeFailed(error)
   }
 
   #after(delayMs: number, act: () => Promise<void>): void {
