@@ -105,13 +105,14 @@ test('whoever leaves the queue does not keep those behind it waiting', () => {
   held.release()
 })
 
-test('a lease that was given back is poisoned and cannot be given back again', () => {
-  const memory = budget(100)
+test('a lease that was given back is poisoned or freed, and cannot be given back again', () => {
+  const memory = budget(1 << 20)
+  const kept = memory.lease(20_000, refuse)!
+  kept.release()
+  assert.equal(kept.bytes[0], 0xdb)
   const lease = memory.lease(10, refuse)!
-  const { bytes } = lease
-  bytes.fill(1)
   lease.release()
-  assert.equal(bytes[0], 0xdb)
+  assert.equal(lease.bytes.length, 0)
   assert.throws(() => lease.release(), AssertionFailure)
 })
 
@@ -177,6 +178,17 @@ test('slabs that are not used for long are given back, those that are used and s
   assert.equal(countKept(), 40, 'all were used')
   for (let i = 0; i < 10; i++) memory.giveBackUnused()
   assert.equal(countKept(), 16)
+})
+
+test('slabs that are not kept are freed at once', () => {
+  const memory = budget(1 << 20)
+  const slabs = Array.from({ length: 40 }, () => memory.takeSlab(1 << 16))
+  for (const slab of slabs) memory.giveSlab(slab)
+  const keptBytes = slabs.reduce((sum, slab) => sum + slab.buffer.byteLength, 0)
+  assert.equal(keptBytes, 1.25 * (1 << 20))
+  const large = memory.takeSlab(2 << 20)
+  memory.giveSlab(large)
+  assert.equal(large.length, 0)
 })
 
 test('what lies ready and what is used come to no more than may be used', () => {

@@ -1,6 +1,7 @@
 import { assert } from '../base/assert.ts'
 import type { Lease } from '../base/lease.ts'
 import type { FrameMemory } from '../channel/frame-reader.ts'
+import { freeBytes } from '../records/compression/free-bytes.ts'
 
 const smallestSlabBytes = 64 * 1024
 /** A frame up to this size gets memory of its own size, which is not kept: a slab would be many times what is counted. */
@@ -41,7 +42,7 @@ export class MemoryBudget implements FrameMemory {
   readonly #eager: Waiter[] = []
   readonly #idle: Waiter[] = []
   #served = 0
-  /** By size, the smallest first. The runtime collects late what is given back to it. */
+  /** By size, the smallest first. */
   readonly #cache: Buffer[] = []
   #cachedBytes = 0
   /** The least that was in the cache since `giveBackUnused` ran last. */
@@ -96,13 +97,14 @@ export class MemoryBudget implements FrameMemory {
 
   copy(bytes: Buffer): Lease {
     const slab = this.takeSlab(bytes.length)
+    const { length } = slab
     bytes.copy(slab)
-    this.hold(slab.length)
+    this.hold(length)
     return {
       bytes: slab.subarray(0, bytes.length),
       release: () => {
         this.giveSlab(slab)
-        this.letGo(slab.length)
+        this.letGo(length)
       },
     }
   }
@@ -189,10 +191,13 @@ export class MemoryBudget implements FrameMemory {
     return Math.max(this.#options.maxUnusedBytes, this.capacityBytes + this.overdraftBytes - this.#usedBytes)
   }
 
-  /** Nobody uses the slab any more. */
+  /** Nobody uses the slab any more. What is not kept is freed now: the runtime would collect it late, and much of it at a time. */
   giveSlab(slab: Buffer): void {
     if (this.#options.poison) slab.fill(0xdb)
-    if (slab.length < smallestSlabBytes || slab.length > this.#options.maxUnusedBytes) return
+    if (slab.length < smallestSlabBytes || slab.length > this.#options.maxUnusedBytes) {
+      freeBytes(slab)
+      return
+    }
     this.#cache.splice(this.#firstOfAtLeast(slab.length), 0, slab)
     this.#cachedBytes += slab.length
     this.#shrinkTo(this.#maxCachedBytes)
@@ -207,7 +212,11 @@ export class MemoryBudget implements FrameMemory {
 
   /** Large ones serve every frame, so the small ones go. */
   #shrinkTo(maxBytes: number): void {
-    while (this.#cachedBytes > maxBytes && this.#cache.length > 0) this.#cachedBytes -= this.#cache.shift()!.length
+    while (this.#cachedBytes > maxBytes && this.#cache.length > 0) {
+      const slab = this.#cache.shift()!
+      this.#cachedBytes -= slab.length
+      freeBytes(slab)
+    }
     this.#unusedBytes = Math.min(this.#unusedBytes, this.#cachedBytes)
   }
 

@@ -10,6 +10,7 @@ import type {
   PreparedBatch,
 } from '../core/log/partition-log.ts'
 import type { FileRange } from '../io/disk.ts'
+import type { Request } from './network/request.ts'
 import { PartitionReplica, type ReplicaHost, type ReplicaOwner } from './partition-replica.ts'
 import type { Unpacked, Unpacker } from './produce/unpacker.ts'
 import { decide, decideReached, type ProduceItem, recordErrorsOf } from './produce/waiting-produce.ts'
@@ -140,7 +141,7 @@ export class Partition implements PartitionLogListener, ReplicaOwner {
     if (unpacking === undefined) return
     item.batch = request.keep(item.batch)
     this.#queue.push(item)
-    this.#unpack({ ...unpacking, input: request.keep(unpacking.input) })
+    this.#unpack({ ...unpacking, input: request.keep(unpacking.input) }, request)
   }
 
   /** Whether a write with acks=all may be taken now. */
@@ -234,8 +235,13 @@ export class Partition implements PartitionLogListener, ReplicaOwner {
     return this.#host.flushBeforeAck ? this.log.flushedOffset : this.log.logEndOffset
   }
 
-  #unpack(job: NeedsUnpacking): void {
-    this.#host.unpacker.unpack(job, unpacked => this.#unpacked(unpacked))
+  /** The client may be answered meanwhile (the time is up, the partition goes), and what is unpacked is read on. */
+  #unpack(job: NeedsUnpacking, request: Request): void {
+    const unpin = request.pin()
+    this.#host.unpacker.unpack(job, unpacked => {
+      unpin()
+      return this.#unpacked(unpacked)
+    })
   }
 
   /** The first of the queue can be appended, or not at all. */
@@ -257,7 +263,7 @@ export class Partition implements PartitionLogListener, ReplicaOwner {
     while (this.#queue.length > 0 && !this.#isGone) {
       const unpacking = this.#tryAppend(this.#queue[0])
       if (unpacking !== undefined) {
-        this.#unpack(unpacking)
+        this.#unpack(unpacking, this.#queue[0].produce.request)
         return
       }
       this.#queue.shift()

@@ -1,6 +1,7 @@
 import { ErrorCode } from '../../base/error-code.ts'
 import type { AbortedTransaction, LogRead, ReadIsolation, ReadRefusal } from '../../core/log/partition-log.ts'
 import type { FileRange } from '../../io/disk.ts'
+import { freeBytes } from '../../records/compression/free-bytes.ts'
 import type { Deadline } from '../deadlines.ts'
 import type { Partition, PartitionWatch, PartitionWatcher } from '../partition.ts'
 import type { FetchPartition } from './fetch-session.ts'
@@ -215,7 +216,10 @@ export class WaitingFetch implements PartitionWatcher {
 
 function release(result: FetchResult): void {
   if (Buffer.isBuffer(result.records)) return
-  for (const part of result.records.parts) if (!Buffer.isBuffer(part)) part.file.release()
+  for (const part of result.records.parts) {
+    if (Buffer.isBuffer(part)) freeBytes(part)
+    else part.file.release()
+  }
 }
 
 function resultOf(

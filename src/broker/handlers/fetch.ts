@@ -130,7 +130,7 @@ function answer(
     responses: byTopic(said, request.apiVersion >= firstVersionWithLeaders),
     nodeEndpoints: leaderEndpoints(services, request, leadersSaid(request, asked, said)),
   }
-  request.reply(fetchResponse, value)
+  request.replyOwning(fetchResponse, value)
 }
 
 /** Of partitions that others lead, in the versions that can say so. Replicas know. */

@@ -67,6 +67,21 @@ test('long byte strings count by themselves, at once', () => {
   assert.equal(at.budget.usedBytes, 0)
 })
 
+test('what was copied for one answer is freed when it was sent, what belongs to others is not', () => {
+  const at = new Fixture()
+  const { writer } = at.answers
+  const copied = Buffer.allocUnsafeSlow(5000)
+  writer.raw(copied)
+  const own = at.answers.hold(writer.finish().parts as Buffer[], true)
+  const shared = Buffer.allocUnsafeSlow(5000)
+  writer.raw(shared)
+  const other = at.answers.hold(writer.finish().parts as Buffer[])
+  assert.equal(copied.length, 5000)
+  at.answers.release(own)
+  at.answers.release(other)
+  assert.deepEqual([copied.length, shared.length], [0, 5000])
+})
+
 test('answers have half of the budget, an eighth whatever frames hold, and whoever waits is told of room once', () => {
   const at = new Fixture()
   const holds: AnswerHold[] = []

@@ -1,6 +1,7 @@
 import { assert } from '../../base/assert.ts'
 import type { FileRange } from '../../io/disk.ts'
 import { type ChunkSource, Writer } from '../../protocol/writer.ts'
+import { freeBytes } from '../../records/compression/free-bytes.ts'
 import type { MemoryBudget } from '../memory-budget.ts'
 
 /** The part of the budget that unsent answers may take: requests that arrive have the rest. */
@@ -24,7 +25,11 @@ export interface AnswerHold {
   readonly encodedBytes: number
   /** Its bytes elsewhere in memory. A range of a file costs none. */
   readonly otherBytes: number
+  /** Those that were made for it alone. */
+  readonly own: readonly Buffer[]
 }
+
+const none: readonly Buffer[] = []
 
 /**
  * Where all answers of a broker are written, and what those that are not sent keep in memory. A chunk counts whole while one
@@ -67,6 +72,13 @@ export class AnswerMemory implements ChunkSource {
     return isShort
   }
 
+  /** Not even for clients that read what they are answered: they have some of what may be held beyond the budget. */
+  get isUsedUp(): boolean {
+    const isUsedUp = this.#heldBytes >= this.shareBytes + this.#budget.overdraftBytes / 2 || this.#budget.isOverdrawn
+    this.#wasShort ||= isUsedUp
+    return isUsedUp
+  }
+
   /** What was copied for answers and not sent comes to so much that what can be sent from a file had better be. */
   get sparesMemory(): boolean {
     return this.#otherBytes >= Math.min(this.#budget.capacityBytes / 8, maxFloorBytes)
@@ -92,31 +104,42 @@ export class AnswerMemory implements ChunkSource {
     else this.#count(chunk.bytes.length)
   }
 
-  /** The answer that the writer has finished last. It is released once. */
-  hold(parts: readonly (Buffer | FileRange)[]): AnswerHold {
+  /**
+   * The answer that the writer has finished last. It is released once. `isOwner`: what it has in memory beside the chunk nobody
+   * else will ever use, and it is freed then.
+   */
+  hold(parts: readonly (Buffer | FileRange)[], isOwner = false): AnswerHold {
     const chunk = this.#chunk!
     let encodedBytes = 0
     let otherBytes = 0
+    let own: Buffer[] | undefined
     for (const part of parts) {
       if (!Buffer.isBuffer(part)) continue
       if (part.buffer === chunk.bytes.buffer) encodedBytes += part.length
-      else otherBytes += part.length
+      else {
+        otherBytes += part.length
+        if (isOwner) {
+          own ??= []
+          own.push(part)
+        }
+      }
     }
     chunk.unsentCount++
     this.#otherBytes += otherBytes
     if (otherBytes > 0) this.#count(otherBytes)
-    return { chunk, encodedBytes, otherBytes }
+    return { chunk, encodedBytes, otherBytes, own: own ?? none }
   }
 
   /** The answer was sent, or never will be: nobody reads its bytes any more. */
-  release({ chunk, otherBytes }: AnswerHold): void {
+  release({ chunk, otherBytes, own }: AnswerHold): void {
     assert(chunk.unsentCount > 0, 'an answer is released once')
+    for (const bytes of own) freeBytes(bytes)
     chunk.unsentCount--
     this.#otherBytes -= otherBytes
     let freedBytes = otherBytes
     if (chunk.isLeft && chunk.unsentCount === 0) {
-      this.#budget.giveSlab(chunk.bytes)
       freedBytes += chunk.bytes.length
+      this.#budget.giveSlab(chunk.bytes)
     }
     if (freedBytes === 0) return
     this.#heldBytes -= freedBytes

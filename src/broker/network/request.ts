@@ -54,6 +54,7 @@ export class Request {
    */
   waiting: Abandonable | undefined
   #lease: Lease | undefined
+  #pins = 0
 
   constructor(owner: RequestOwner, header: RequestHeader, body: Buffer, receivedAt: Now) {
     this.owner = owner
@@ -80,8 +81,39 @@ export class Request {
     return frame.subarray(at, at + part.length)
   }
 
+  /**
+   * For another thread that reads what was kept: it stays until the returned function is called, though the answer may be
+   * given before. That function may be called again.
+   */
+  pin(): () => void {
+    assert(this.#lease !== undefined, 'what is pinned was kept')
+    this.#pins++
+    let isPinned = true
+    return () => {
+      if (!isPinned) return
+      isPinned = false
+      this.#pins--
+      this.#releaseKept()
+    }
+  }
+
+  #releaseKept(): void {
+    if (this.answer === undefined || this.#pins > 0) return
+    this.#lease?.release()
+    this.#lease = undefined
+  }
+
   /** `bodyVersion` differs from the request's only where ApiVersions answers a version that it does not know. */
   reply<F extends Fields>(message: Message<F>, value: Input<Message<F>>, bodyVersion = this.apiVersion): void {
+    this.#reply(message, value, bodyVersion, false)
+  }
+
+  /** As `reply`, where the bytes in `value` were copied for this answer: they are freed when it was sent. */
+  replyOwning<F extends Fields>(message: Message<F>, value: Input<Message<F>>): void {
+    this.#reply(message, value, this.apiVersion, true)
+  }
+
+  #reply<F extends Fields>(message: Message<F>, value: Input<Message<F>>, bodyVersion: number, isOwner: boolean): void {
     assert(this.answer === undefined, 'a request is answered once')
     const { writer } = this.owner.answers
     const header = { apiVersion: bodyVersion, correlationId: this.header.correlationId }
@@ -98,7 +130,7 @@ export class Request {
       return
     }
     const parts = written.parts as readonly (Buffer | FileRange)[]
-    this.answerHold = this.owner.answers.hold(parts)
+    this.answerHold = this.owner.answers.hold(parts, isOwner)
     this.#answer(parts, written.byteLength)
   }
 
@@ -116,8 +148,7 @@ export class Request {
   #answer(parts: readonly (Buffer | FileRange)[], byteLength: number): void {
     this.answer = parts
     this.answerBytes = byteLength
-    this.#lease?.release()
-    this.#lease = undefined
+    this.#releaseKept()
     this.owner.answered(this)
   }
 
