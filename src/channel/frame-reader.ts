@@ -57,6 +57,8 @@ export class FrameReader {
   /** The slab whose frame is being handed on, if `keep` may take it. */
   #offered: Lease | undefined
   #current: Buffer | undefined
+  /** Bytes have arrived behind the frame that is being handed on. */
+  #isFollowed = false
   readonly #granted = (lease: Lease) => this.#memoryGranted(lease)
 
   constructor(options: FrameReaderOptions) {
@@ -81,6 +83,11 @@ export class FrameReader {
   /** A frame has begun that there is no memory for yet. */
   get waitsForMemory(): boolean {
     return this.#waiting === 'memory'
+  }
+
+  /** Inside the `frame` callback only: more has arrived behind the frame. */
+  get isFollowed(): boolean {
+    return this.#isFollowed
   }
 
   /** Where the next bytes belong, for `Receiver.target`. Never nowhere: a read into an empty buffer fails the connection. */
@@ -128,7 +135,10 @@ export class FrameReader {
     this.#held = undefined
     this.#heldLease = undefined
     this.#waiting = 'no'
-    if (this.#slab !== undefined && this.#slabFill === this.#frameLength) this.#offerSlab()
+    if (this.#slab !== undefined && this.#slabFill === this.#frameLength) {
+      this.#isFollowed = held !== undefined
+      this.#offerSlab()
+    }
     const rest = held === undefined || this.#isWaiting ? held : this.#consume(held)
     if (lease !== undefined) this.#holdOn(rest, lease)
     if (this.#waiting === 'no' && !this.#ended) this.#options.resume()
@@ -180,6 +190,7 @@ export class FrameReader {
 
   #offerInPlace(bytes: Buffer, at: number, length: number): number {
     const end = at + 4 + length
+    this.#isFollowed = end < bytes.length
     if (this.#offer(bytes.subarray(at + 4, end)) === 'taken') return end
     this.#pauseFor('resume')
     return at
@@ -220,7 +231,10 @@ export class FrameReader {
     const isInPlace = bytes.buffer === slab.buffer && bytes.byteOffset + at === slab.byteOffset + this.#slabFill
     if (!isInPlace) bytes.copy(slab, this.#slabFill, at, at + length)
     this.#slabFill += length
-    if (this.#slabFill === this.#frameLength) this.#offerSlab()
+    if (this.#slabFill === this.#frameLength) {
+      this.#isFollowed = at + length < bytes.length
+      this.#offerSlab()
+    }
     return at + length
   }
 

@@ -253,8 +253,12 @@ export class ClientConnection implements Receiver, RequestOwner, TurnTaker {
     // A frame that is too short for a key is found out when its header is read.
     const apiKey = bytes.length >= 2 ? bytes.readInt16BE(0) : ApiKey.produce
     if (waiting === 0) {
-      const asked = { apiKey, bytes: bytes.length, isFirst: this.#takenThisTurn === 0 }
-      return this.#host.turns.admits(this, asked)
+      return this.#host.turns.admits(this, {
+        apiKey,
+        bytes: bytes.length,
+        isFirst: this.#takenThisTurn === 0,
+        isAwaited: !this.#reader.isFollowed && this.#connection.unsentBytes === 0,
+      })
     }
     const isProduce = apiKey === ApiKey.produce
     return isProduce && waiting < maxPipelinedProduces && this.#unanswered[waiting - 1].header.apiKey === ApiKey.produce

@@ -7,27 +7,30 @@ const { produce, metadata, heartbeat, fetch } = ApiKey
 const largeBytes = 40_000
 
 function first(apiKey: number, bytes = 100): Asked {
-  return { apiKey, bytes, isFirst: true }
+  return { apiKey, bytes, isFirst: true, isAwaited: false }
 }
 
 class Fixture {
   isMemoryShort = false
+  isMemoryUsedUp = false
   nowMs = 0
   #planned: (() => void)[] = []
   readonly turns = new RequestTurns({
     nextTurn: callback => this.#planned.push(callback),
     nowMs: () => this.nowMs,
     isMemoryShort: () => this.isMemoryShort,
+    isMemoryUsedUp: () => this.isMemoryUsedUp,
   })
   /** What was worked on, and where a turn ended. */
   readonly order: string[] = []
 
   /** A client with so many requests, of which each is answered at once. */
-  client(name: string, apiKey: number, answerBytes: number, count = 1): TurnTaker {
+  client(name: string, apiKey: number, answerBytes: number, count = 1, isAwaited = false): TurnTaker {
     let left = count
     const run = () => {
       for (let isFirst = true; left > 0; isFirst = false) {
-        if (!this.turns.admits(taker, { apiKey, bytes: 100, isFirst: isFirst && left === count })) return
+        const asked = { apiKey, bytes: 100, isFirst: isFirst && left === count, isAwaited }
+        if (!this.turns.admits(taker, asked)) return
         left--
         this.order.push(name)
         this.turns.answered(apiKey, answerBytes, 0)
@@ -92,6 +95,31 @@ test('large answers wait while memory is short, small ones do not, and go on whe
   at.turns.roomAgain()
   at.turn()
   assert.deepEqual(at.order, ['small', 'waits'])
+})
+
+test('who waits for the answer before it asks again goes beside the others, not behind them, also while memory is short', () => {
+  const at = new Fixture()
+  for (let i = 0; i < 100; i++) at.client('crowd', metadata, largeBytes, 10)
+  at.order.length = 0
+  at.client('patient', metadata, largeBytes, 1, true)
+  at.turn()
+  assert.deepEqual(at.order, ['patient', 'crowd'])
+  at.isMemoryShort = true
+  at.turn()
+  at.order.length = 0
+  at.client('patient', metadata, largeBytes, 1, true)
+  at.turn()
+  assert.deepEqual(at.order, ['patient'])
+  at.isMemoryUsedUp = true
+  at.client('late', metadata, largeBytes, 1, true)
+  const gone = at.client('gone', metadata, largeBytes, 1, true)
+  for (let turns = 0; turns < 3; turns++) at.turn()
+  assert.deepEqual(at.order, ['patient'])
+  at.turns.forget(gone)
+  at.isMemoryUsedUp = false
+  at.turns.roomAgain()
+  at.turn()
+  assert.deepEqual(at.order, ['patient', 'late'])
 })
 
 test('bytes that were not encoded cost no turn, and wait for memory all the same', () => {

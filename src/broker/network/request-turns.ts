@@ -18,6 +18,8 @@ export interface Asked {
   readonly bytes: number
   /** The client has sent it behind no other that was worked on in this turn. */
   readonly isFirst: boolean
+  /** The client has taken all answers that it was given, and has sent nothing behind this request: it waits for the answer. */
+  readonly isAwaited: boolean
 }
 
 /** A connection that has a request which waits. */
@@ -33,20 +35,24 @@ export interface RequestTurnsOptions {
   readonly nowMs: () => number
   /** No large answer is to be made now. */
   readonly isMemoryShort: () => boolean
+  /** Nor even for those who read what they are answered. */
+  readonly isMemoryUsedUp: () => boolean
 }
 
 /**
  * Decides when requests are worked on that could hold others up: those whose answers are large, as far as is known from the
  * last ones of their API, and all that a client sends behind another without waiting. They share what one turn of the
  * event loop has for them, first come first served, one request each; and large answers are not made while unsent ones
- * use up their part of the memory. A small request is worked on at once, and so is every Produce: thousands of clients that
+ * use up their part of the memory. Clients that wait for the answer before they ask for more have a queue of their own, which
+ * has its share of each turn however many others there are, and some memory that others leave. A small request is worked on at once, and so is every Produce: thousands of clients that
  * ask for much cost the others a few milliseconds.
  */
 export class RequestTurns {
   readonly #options: RequestTurnsOptions
   readonly #encodedBytes = new Float64Array(maxApiKeys)
   readonly #memoryBytes = new Float64Array(maxApiKeys)
-  /** Both in the order in which they came. */
+  /** Each in the order in which they came. */
+  readonly #awaited = new Set<TurnTaker>()
   readonly #large = new Set<TurnTaker>()
   readonly #small = new Set<TurnTaker>()
   /** Whose turn it is now. */
@@ -62,17 +68,17 @@ export class RequestTurns {
 
   /** Requests with large answers that wait, for memory or for their turn. */
   get largeWaitingCount(): number {
-    return this.#large.size
+    return this.#awaited.size + this.#large.size
   }
 
   /** Whether the request may be worked on now. If not, `turnCame` is called when it may. */
-  admits(taker: TurnTaker, { apiKey, bytes, isFirst }: Asked): boolean {
+  admits(taker: TurnTaker, { apiKey, bytes, isFirst, isAwaited }: Asked): boolean {
     if (apiKey === ApiKey.produce) return true
     const isCurrent = this.#current === taker
     this.#current = undefined
     const mayBegin =
       bytes >= largeBytes || this.#isLarge(apiKey)
-        ? this.#take(taker, this.#large, isCurrent, !this.#options.isMemoryShort())
+        ? this.#takeLarge(taker, isAwaited, isCurrent)
         : isFirst || this.#take(taker, this.#small, isCurrent, true)
     // Its answer may stand later only: what is to be expected of it is spent now.
     if (mayBegin) this.#spend(requestCost + bytes + this.#usual(apiKey))
@@ -90,11 +96,12 @@ export class RequestTurns {
 
   /** There is memory again for large answers. */
   roomAgain(): void {
-    if (this.#large.size > 0) this.#plan()
+    if (this.largeWaitingCount > 0) this.#plan()
   }
 
   /** The connection has gone. */
   forget(taker: TurnTaker): void {
+    this.#awaited.delete(taker)
     this.#large.delete(taker)
     this.#small.delete(taker)
   }
@@ -106,7 +113,14 @@ export class RequestTurns {
   #isLarge(apiKey: number): boolean {
     if (!isKey(apiKey)) return false
     if (this.#encodedBytes[apiKey] >= largeBytes) return true
-    return this.#memoryBytes[apiKey] >= largeBytes && (this.#large.size > 0 || this.#options.isMemoryShort())
+    return this.#memoryBytes[apiKey] >= largeBytes && (this.largeWaitingCount > 0 || this.#options.isMemoryShort())
+  }
+
+  #takeLarge(taker: TurnTaker, isAwaited: boolean, isCurrent: boolean): boolean {
+    const { isMemoryShort, isMemoryUsedUp } = this.#options
+    return isAwaited
+      ? this.#take(taker, this.#awaited, isCurrent, !isMemoryUsedUp())
+      : this.#take(taker, this.#large, isCurrent, !isMemoryShort())
   }
 
   #take(taker: TurnTaker, queue: Set<TurnTaker>, isCurrent: boolean, hasMemory: boolean): boolean {
@@ -136,6 +150,7 @@ export class RequestTurns {
     let hasMore: boolean
     do {
       hasMore = this.#next(this.#small)
+      if (this.#awaited.size > 0 && !this.#options.isMemoryUsedUp()) hasMore = this.#next(this.#awaited) || hasMore
       if (this.#large.size > 0 && !this.#options.isMemoryShort()) hasMore = this.#next(this.#large) || hasMore
     } while (hasMore && !wasLong && this.#spent < turnCost)
     if (!hasMore) return

@@ -71,6 +71,7 @@ export class SocketServer {
       nextTurn: callback => options.clock.nextTurn(callback),
       nowMs: () => options.clock.now().monotonicMs,
       isMemoryShort: () => this.#answers.isShort,
+      isMemoryUsedUp: () => this.#answers.isUsedUp,
     })
     this.#refusals = new RateLimitedLog(options.clock, options.log)
   }

@@ -91,8 +91,11 @@ test('clients that do not read are closed for those that wait, which are served 
       assert.equal((await host.produce('wide')).errorCode, 0)
       const producedMs = host.world.nowMs - beganMs
       assert.ok(producedMs < 1000, `a produce took ${producedMs} ms`)
+      const askedMs = host.world.nowMs
       const { topics } = await host.ask(metadataApi, { topics: null })
       assert.equal(topics[0].partitions.length, partitions)
+      const askedForMs = host.world.nowMs - askedMs
+      assert.ok(askedForMs < 100, `all Metadata took ${askedForMs} ms`)
       await host.world.sleep(300)
     }
     assert.ok(crowd.closedCount > 0)
