@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { leaderEpochFileName } from '../core/log/file-names.ts'
-import { abort, abortedFrom, append, batchOf, type Host, onHost, written } from './fixture.test.ts'
+import { abort, abortedFrom, append, batchOf, type Host, onHost, readAll, tryAppend, written } from './fixture.test.ts'
 import type { SegmentedLog } from './segmented-log.ts'
 
 /** Milliseconds after which an append begins: with some of these it is in flight when what goes on beside it ends. */
@@ -132,4 +132,57 @@ test('who leads on in a newer epoch while an append fails has that epoch, from w
     assert.equal(log.appendAsFollower(batchOf({ baseOffset: 1, partitionLeaderEpoch: 3 })), undefined)
     await written(host, log)
     assert.equal(log.latestEpoch < 3, true)
+  }))
+
+test('what a failed append left in a segment that ends is gone after a power cut', async () => {
+  for (let seed = 0; seed < 40; seed++) {
+    await onHost({ seed }, async host => {
+      const log = await host.openLog()
+      append(log)
+      await written(host, log)
+      await log.flush()
+      const { faults } = host.node.disk
+      faults.freeBytes = 3000
+      tryAppend(log, batchOf({ valueBytes: 5000 }))
+      await written(host, log)
+      assert.deepEqual(host.faults.events, ['full'])
+      faults.freeBytes = 2 ** 30
+      await host.world.sleep(2000)
+      log.roll()
+      await log.compaction.need(0)
+      append(log)
+      await written(host, log)
+      await log.flush()
+      await log.directory.saveRecoveryPoints()
+      host.node.crash('power')
+      const again = await host.openLog()
+      assert.equal((await readAll(again)).length, 2)
+      await again.scrub(undefined, 10_000)
+      assert.deepEqual(host.faults.damage, [], `seed ${seed}`)
+    })
+  }
+})
+
+test('a replica that leads by the time that a copied batch behind a gap fails leads from where the log ends', () =>
+  onHost({}, async host => {
+    const log = await host.openLog()
+    append(log, { leaderEpoch: 1 })
+    await written(host, log)
+    await log.assignEpochs([{ leaderEpoch: 4, startOffset: 50 }])
+    const { faults } = host.node.disk
+    faults.failNext('append', 'noSpace', { pathEnd: '.log' })
+    assert.equal(log.appendAsFollower(batchOf({ baseOffset: 50, partitionLeaderEpoch: 4 })), undefined)
+    log.assignLeaderEpoch(5)
+    await written(host, log)
+    const epochs = [
+      { leaderEpoch: 1, startOffset: 0 },
+      { leaderEpoch: 5, startOffset: 1 },
+    ]
+    assert.deepEqual(log.inspect().epochs, epochs)
+    await host.world.sleep(3000)
+    append(log, { leaderEpoch: 5 })
+    await written(host, log)
+    host.node.crash('kill')
+    assert.deepEqual((await host.openLog()).inspect().epochs, epochs)
+    assert.deepEqual(host.faults.damage, [])
   }))

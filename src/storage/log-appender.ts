@@ -116,8 +116,11 @@ export class LogAppender {
     // They may have been saved while the write was under way: the file is settled before the next append.
     state.epochFile.dropNewerThan(first.latestEpoch)
     // But for the one in which the log is led on since then.
-    if (state.ledEpoch > first.latestEpoch)
+    if (state.ledEpoch > first.latestEpoch) {
+      // As where it began to lead: offsets that are missing at the end of the log go to others.
+      state.epochFile.truncateFromEnd(fromOffset + 1)
       state.epochFile.assign({ leaderEpoch: state.ledEpoch, startOffset: fromOffset })
+    }
     state.nextOffset = fromOffset
     this.#reader.forget(fromOffset)
     state.directory.writeFailed(error)

@@ -198,6 +198,11 @@ export class LogFlusher {
     this.#state.context.openFiles.mayClose(segment)
   }
 
+  /** What a failed append had left behind the last batch was cut off at once. No power cut is to bring it back. */
+  async #syncCutOff(segment: Segment): Promise<void> {
+    if (segment.hasUnsyncedWrites) await this.#syncSegment(segment, segment.writtenBytes)
+  }
+
   #synced(target: LogPosition): void {
     const state = this.#state
     const hasMoved = target.offset > state.flushedOffset
@@ -230,6 +235,7 @@ export class LogFlusher {
         if (segment.appendsInFlight > 0 || state.written.offset < segment.nextOffset) return
         await this.flush()
         if (!state.hasFiles) return
+        await this.#syncCutOff(segment)
         if (state.segments.includes(segment) && segment.isSealed) await this.#finish(segment)
       }
     } catch (error) {
@@ -312,5 +318,6 @@ export class LogFlusher {
       state.nameChanges++
     }
     await this.flush()
+    await this.#syncCutOff(active)
   }
 }
