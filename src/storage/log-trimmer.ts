@@ -12,10 +12,10 @@ import type { LogReader } from './log-reader.ts'
 import type { LogState } from './log-state.ts'
 import { unstableStatesBefore } from './producer-recovery.ts'
 import { Segment } from './segment.ts'
-import { loadIndexes } from './segment-indexes.ts'
 import { closeTaken, renameToDeleted, unlinkLater } from './segment-removal.ts'
 import { readSegment } from './segment-scan.ts'
 import { isLegacy } from './stored-batch.ts'
+import { largestTimestamp } from './timestamp-search.ts'
 
 /** Takes away from one log: its oldest segments, its newest records, or all of it. */
 export class LogTrimmer {
@@ -51,7 +51,7 @@ export class LogTrimmer {
   async #applyRetention(wallMs: number): Promise<void> {
     const state = this.#state
     const { segments } = state
-    await this.#loadLargestTimestamps()
+    await this.#loadLargestTimestamps(wallMs)
     if (!state.isUsable) return
     let count = this.#countExpired(wallMs)
     if (count === segments.all.length) {
@@ -76,16 +76,32 @@ export class LogTrimmer {
   }
 
   /** Of the oldest segments, as far as time retention may need them; the first that is too young ends the search. */
-  async #loadLargestTimestamps(): Promise<void> {
-    const { segments, context, config } = this.#state
+  async #loadLargestTimestamps(wallMs: number): Promise<void> {
+    const { segments, config } = this.#state
     if (!config.isDeleted || config.retentionMs < 0) return
     for (const segment of [...segments.all]) {
-      if (segment.largestTimestampMs !== undefined) continue
-      if (!segment.isSealed && segment.sizeBytes === 0) continue
-      const { times } = await loadIndexes(context, segments, segment)
-      const status = times.length > 0 ? undefined : context.disk.status(segment.filePath)
-      segment.noteLargestTimestamp(times, status?.modifiedWallMs)
+      // Where the log goes on.
+      if (!segment.isSealed && segment.sizeBytes === 0) return
+      if (segment.largestTimestampMs === undefined) await this.#loadLargestTimestamp(segment)
+      if (!this.#state.isUsable || wallMs - (segment.largestTimestampMs ?? wallMs) <= config.retentionMs) return
     }
+  }
+
+  /**
+   * What cannot be read is as old as its file. That is no reason to give up the directory, nor to keep the records of this log for
+   * ever; but with too many open files it can be read later.
+   */
+  async #loadLargestTimestamp(segment: Segment): Promise<void> {
+    const { context, directory, isUsable } = this.#state
+    let timestamp = -1n
+    try {
+      timestamp = await largestTimestamp(this.#state, segment)
+    } catch (error) {
+      expectDiskError(error)
+      if (error.code === 'tooManyOpenFiles' || !isUsable) throw error
+      directory.readFailed(error)
+    }
+    if (timestamp < 0n) segment.noteModified(context.disk.status(segment.filePath)?.modifiedWallMs ?? 0)
   }
 
   async #takeOldest(count: number): Promise<void> {

@@ -95,6 +95,7 @@ export class Segment implements FileUser, TouchedFile {
   /** There is a `.txnindex` with something in it. */
   hasTransactionIndex = false
   #entries: SegmentIndexes | LaterEntries | undefined = undefined
+  /** Of the file as it is: undefined again when a batch is appended. */
   #modifiedWallMs: number | undefined = undefined
 
   constructor(home: LogHome, baseOffset: number, how: { createdWallMs: number; jitterMs: number; isOnDisk: boolean }) {
@@ -168,6 +169,7 @@ export class Segment implements FileUser, TouchedFile {
   /** Takes in a batch that is appended to the segment: its place, its timestamps and its index entries. */
   note(bytes: Buffer, at: number, indexIntervalBytes: number): void {
     const entries = this.#entries
+    this.#modifiedWallMs = undefined
     assert(entries !== undefined && this.maxTimestamp !== undefined, 'an active segment has entries in memory')
     const lastOffset = storedLastOffset(bytes, at)
     assert(lastOffset >= this.nextOffset, 'batches of a segment follow one another')
@@ -270,15 +272,18 @@ export class Segment implements FileUser, TouchedFile {
 
   /** For retention, in ms; undefined while it is not known. */
   get largestTimestampMs(): number | undefined {
-    const { largestTimestamp } = this
-    if (largestTimestamp === undefined) return undefined
+    const { largestTimestamp = -1n } = this
     return largestTimestamp >= 0n ? Number(largestTimestamp) : this.#modifiedWallMs
   }
 
-  /** The segment's time index is read; where it has no entry, the time of the file's last change counts. */
-  noteLargestTimestamp(times: TimeIndex, modifiedWallMs: number | undefined): void {
+  /** The segment's time index is read. */
+  noteLargestTimestamp(times: TimeIndex): void {
     this.#loadMaxTimestamp(times)
-    this.#modifiedWallMs = modifiedWallMs
+  }
+
+  /** When the file last changed: for retention, where no record has a timestamp or none can be read. */
+  noteModified(wallMs: number): void {
+    this.#modifiedWallMs = wallMs
   }
 
   mark(): SegmentMark {

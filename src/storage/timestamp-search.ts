@@ -99,14 +99,17 @@ function findInLegacy(bytes: Buffer, at: number, isWanted: (record: Record) => b
   return record && { type: 'found', offset: record.offset, timestamp: record.timestamp }
 }
 
-/** -1 when no record of the segment has a timestamp. */
-async function largestTimestamp(state: LogState, segment: Segment): Promise<bigint> {
+/**
+ * -1 when no record of the segment has a timestamp. What the time index says of it is compared with a batch: a flipped bit there
+ * would have retention take records too early. Rejects with `DiskError`, also where the segment was cut, or replaced, meanwhile.
+ */
+export async function largestTimestamp(state: LogState, segment: Segment): Promise<bigint> {
   if (segment.largestTimestamp === undefined) {
     const { context, segments } = state
     const { times } = await loadIndexes(context, segments, segment)
     const last = times.length - 1
     const confirmed = last < 0 ? undefined : await confirmedTimes(state, segment, times.timestampAt(last) + 1n)
-    segment.noteLargestTimestamp(confirmed?.times ?? times, undefined)
+    segment.noteLargestTimestamp(confirmed?.times ?? times)
   }
   return segment.maxTimestamp as bigint
 }

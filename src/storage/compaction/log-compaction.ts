@@ -7,8 +7,8 @@ import type { LogFlusher } from '../log-flusher.ts'
 import type { LogReader } from '../log-reader.ts'
 import type { LogState, RunningCompaction } from '../log-state.ts'
 import type { Segment } from '../segment.ts'
-import { loadIndexes } from '../segment-indexes.ts'
 import { storedMaxTimestamp } from '../stored-batch.ts'
+import { largestTimestamp } from '../timestamp-search.ts'
 import { CompactionPass, type CompactionTools } from './compaction-pass.ts'
 import type { FailedPass, PassEnd, PassResult, UncleanablePass } from './pass-end.ts'
 
@@ -219,15 +219,16 @@ export class LogCompaction implements RunningCompaction {
     for (const segment of [...segments.all]) {
       if (!this.#state.isUsable) return
       if (segment.isGone || segment.nextOffset <= cleanedOffset || segment.sizeBytes === 0) continue
+      const { cuts } = segment
       try {
         if (segment.isSealed && segment.largestTimestampMs === undefined) {
-          const { times } = await loadIndexes(context, segments, segment)
-          const status = times.length > 0 ? undefined : context.disk.status(segment.filePath)
-          segment.noteLargestTimestamp(times, status?.modifiedWallMs)
+          const isTimed = (await largestTimestamp(this.#state, segment)) >= 0n
+          const status = isTimed ? undefined : context.disk.status(segment.filePath)
+          if (status !== undefined) segment.noteModified(status.modifiedWallMs)
         }
         if (segment.firstTimestamp === undefined && !segment.isGone) await this.#loadFirstTimestamp(segment)
       } catch (error) {
-        if (!(error instanceof DiskError) || !segment.isGone) throw error
+        if (!(error instanceof DiskError) || !(segment.isGone || segment.cuts !== cuts)) throw error
       }
     }
   }
