@@ -121,8 +121,17 @@ class DirectoryLoader implements LoadedDirectory {
     await this.#openAll(partitions)
     // Not before: what the power took is not known until all is recovered, and this start may come to nothing.
     const isAllRecovered = this.#claim.directory.unrecovered === undefined
-    if (this.#options.bootId !== undefined && isAllRecovered)
-      disk.writeSmallFile(`${this.#path}/${bootFileName}`, this.#bootFile())
+    if (this.#options.bootId !== undefined && isAllRecovered) this.#writeBootFile()
+  }
+
+  /** Without room for it the next start takes a kill for a power cut. */
+  #writeBootFile(): void {
+    try {
+      this.#context.disk.writeSmallFile(`${this.#path}/${bootFileName}`, this.#bootFile())
+    } catch (error) {
+      expectDiskError(error)
+      this.#claim.directory.writeFailed(error)
+    }
   }
 
   /** What was being written when the process ended, or when the disk was full. */
@@ -306,12 +315,13 @@ class DirectoryLoader implements LoadedDirectory {
   }
 
   #removeSoon(path: string): void {
-    this.#context.clock.after(removeDelayMs, () => {
+    const { directory } = this.#claim
+    directory.after(removeDelayMs, () =>
       this.#removeRenamed(path).catch(error => {
         expectDiskError(error)
-        this.#claim.directory.writeFailed(error)
-      })
-    })
+        directory.writeFailed(error)
+      }),
+    )
   }
 
   /** A kill may have left the new name to a power cut that comes later. */
