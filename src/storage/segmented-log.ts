@@ -273,6 +273,11 @@ export class SegmentedLog implements PartitionLog<FileRange> {
     producers.expire({ wallMs, expirationMs: context.producerIdExpirationMs() })
   }
 
+  /** Segments are being swapped, cut or removed: who wants to remove others has to wait. */
+  get isChanging(): boolean {
+    return !this.#state.changes.isIdle
+  }
+
   /** What retention, by time, size and log start, removes at this time. */
   applyRetention(wallMs: number): Promise<void> {
     return this.#trimmer.applyRetention(wallMs)

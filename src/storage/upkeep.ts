@@ -74,6 +74,8 @@ export class Upkeep {
     const { clock } = this.#context
     let startMs = clock.now().monotonicMs
     for (const log of this.#logsOf(directory)) {
+      // On a full disk the swap of a compacted segment waits for the room that the other logs make: this one has its turn later.
+      if (log.isChanging) continue
       await log.applyRetention(clock.now().wallMs)
       if (clock.now().monotonicMs - startMs < yieldAfterMs) continue
       await clock.yieldTurn()

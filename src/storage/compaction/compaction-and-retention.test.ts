@@ -31,3 +31,25 @@ for (const what of ['too old', 'too much', 'below the log start'] as const) {
       assert.deepEqual(host.faults.damage, [])
     }))
 }
+
+test('a swap that waits for room keeps no other log from making some', () =>
+  onHost({ config }, async host => {
+    await host.open({ intervals: { retentionCheckMs: 5000 } })
+    const log = host.log()
+    const other = host.log(1)
+    for (const one of [log, other]) {
+      for (let index = 0; index < 12; index++) put(one, [['key', `${index}`.padEnd(40)]])
+      await roll(host, one)
+    }
+    const pathEnd = 'topic-0/00000000000000000000.log'
+    host.node.disk.faults.failNext('rename', 'noSpace', { pathEnd, times: 1000 })
+    const pass = compacted(host, log)
+    await host.world.sleep(2000)
+    assert.equal(host.faults.events[0], 'full')
+    other.configure({ ...host.config, retentionBytes: 0 })
+    await other.moveLogStart(5)
+    await host.world.sleep(20_000)
+    assert.equal(other.segmentCount, 1)
+    host.node.disk.faults.forgetOrdered()
+    await pass
+  }))
