@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { append, onHost, written } from './fixture.test.ts'
+import { append, batchOf, crashAtOperation, onHost, written } from './fixture.test.ts'
+import type { SegmentedLog } from './segmented-log.ts'
 
 const waits = Array.from({ length: 40 }, (_, index) => index / 4)
 
@@ -52,3 +53,41 @@ test('a sync that ends after a cut counts nothing of what is written there since
     })
   }
 })
+
+const cuts = [
+  ['a cut within a gap', 10, log => log.truncate({ endOffset: 10 })],
+  ['a beginning anew', 30, log => log.truncateFullyAndStartAt(30)],
+] as const satisfies readonly (readonly [string, number, (log: SegmentedLog) => Promise<void>])[]
+
+for (const [what, endOffset, cut] of cuts) {
+  test(`a crash at any operation of ${what}, beside which segments are finished, finds no damage`, async () => {
+    for (let seed = 0; seed < 12; seed++) {
+      const kind = seed % 2 === 0 ? 'kill' : 'power'
+      let isOver = false
+      for (let operation = 1; !isOver; operation++) {
+        await onHost({ seed: `${operation} of ${seed}` }, async host => {
+          const log = await host.openLog()
+          for (let count = 0; count < 5; count++) append(log)
+          assert.equal(log.appendAsFollower(batchOf({ baseOffset: 20, partitionLeaderEpoch: 0 })), undefined)
+          await written(host, log)
+          await log.flush()
+          const crash = crashAtOperation(host, operation, kind)
+          const ignored = () => undefined
+          cut(log).then(() => {
+            isOver = host.node.isAlive
+          }, ignored)
+          // As compaction looks at logs, and checkpoints are saved for others.
+          for (; host.node.isAlive && !isOver; await host.world.sleep(0.2)) {
+            log.compaction.need(0).catch(ignored)
+            if (host.node.isAlive) log.directory.saveRecoveryPoints().catch(ignored)
+          }
+          crash.off()
+          if (isOver) host.node.crash(kind)
+          const again = await host.openLog()
+          assert.deepEqual(host.faults.damage, [], `${operation} of ${seed}: ${crash.what()}`)
+          if (isOver) assert.equal(again.logEndOffset, endOffset)
+        })
+      }
+    }
+  })
+}

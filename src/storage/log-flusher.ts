@@ -98,11 +98,15 @@ export class LogFlusher {
   cut(endOffset: number): void {
     const state = this.#state
     this.#cuts++
-    this.#cutOffset = Number.POSITIVE_INFINITY
     state.flushedOffset = Math.min(state.flushedOffset, endOffset)
     state.recoveryPoint = Math.min(state.recoveryPoint, endOffset)
     this.#wantedOffset = Math.min(this.#wantedOffset, endOffset)
     for (const waiter of this.#waiters) waiter.offset = Math.min(waiter.offset, endOffset)
+  }
+
+  /** What the cut has left is on the disk, and so is the name of the file in which the log goes on. */
+  cutIsOver(): void {
+    this.#cutOffset = Number.POSITIVE_INFINITY
   }
 
   #moveLogEnd(position: LogPosition): void {

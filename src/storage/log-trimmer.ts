@@ -220,6 +220,7 @@ export class LogTrimmer {
       if (endOffset < state.segments.first.baseOffset) return await this.#startAnew(endOffset)
       await this.#truncate(endOffset)
       await this.#saved()
+      this.#flusher.cutIsOver()
     } catch (error) {
       this.#cutFailed(error)
     }
@@ -325,7 +326,6 @@ export class LogTrimmer {
       state.highWatermark = offset
       this.#ended(segment)
       state.flushedOffset = offset
-      state.recoveryPoint = offset
       // The newest go first: whatever a crash leaves of them is a log that ends earlier.
       await this.#removeFiles(removed.reverse())
       await this.#flusher.removeEndSnapshot()
@@ -334,6 +334,8 @@ export class LogTrimmer {
       segment.isOnDisk = true
       state.nameChanges++
       await this.#saved()
+      this.#flusher.cutIsOver()
+      state.recoveryPoint = offset
       await state.directory.saveLogStarts()
     } catch (error) {
       this.#cutFailed(error)
