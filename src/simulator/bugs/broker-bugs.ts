@@ -47,8 +47,8 @@ export const bugs: readonly PlantedBug[] = [
   {
     name: 'snapshot-is-ahead',
     file: 'storage/log-flusher.ts',
-    find: 'await write(snapshot, next.snapshotBefore)',
-    replace: 'await write(snapshot, encodeProducerSnapshot(this.#state.producers.entries))',
+    find: "await write(next.pathOf('snapshot'), next.snapshotBefore)",
+    replace: "await write(next.pathOf('snapshot'), encodeProducerSnapshot(this.#state.producers.entries))",
     why: 'a producer snapshot holds what comes after its offset (I27)',
   },
   {
@@ -154,8 +154,8 @@ export const bugs: readonly PlantedBug[] = [
   {
     name: 'unread-is-made-anew',
     file: 'storage/log-directories.ts',
-    find: 'request.mayExist === true && unread !== undefined',
-    replace: 'unread === null',
+    find: 'request.mayExist === true ? this.#whereItMayLie() : undefined',
+    replace: 'undefined',
     why: 'a partition whose directory could not be read begins empty in another one (I1, I51)',
   },
   {
