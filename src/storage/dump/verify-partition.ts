@@ -36,7 +36,7 @@ export async function verifyPartition(
   const names = disk.list(directory).map(entry => entry.name)
   const plan = planSegments(names, () => undefined)
   const epochs = readEpochs(disk, directory, report)
-  verifyIdentity(disk, directory, report)
+  verifyIdentity(disk, directory, names, report)
   const states = new ProducerStates()
   const [start = 0] = plan.segments
   const snapshots = new Set(plan.snapshots)
@@ -176,11 +176,29 @@ function readEpochs(disk: Disk, directory: string, report: (problem: Problem) =>
   return epochs
 }
 
-function verifyIdentity(disk: Disk, directory: string, report: (problem: Problem) => void): void {
+/** A directory without the file was being made when the broker ended, unless it has records. */
+function verifyIdentity(
+  disk: Disk,
+  directory: string,
+  names: readonly string[],
+  report: (problem: Problem) => void,
+): void {
   const path = `${directory}/${partitionMetadataFileName}`
   const bytes = disk.readSmallFile(path, maxSmallBytes)
-  if (bytes === undefined || decodePartitionMetadata(bytes) !== undefined) return
-  report({ path, position: undefined, problem: 'the topic id cannot be read' })
+  if (bytes !== undefined || metadataDirectory.test(directory)) {
+    if (bytes !== undefined && decodePartitionMetadata(bytes) === undefined)
+      report({ path, position: undefined, problem: 'the topic id cannot be read' })
+    return
+  }
+  const hasRecords = names.some(
+    name => name.endsWith('.log') && (disk.status(`${directory}/${name}`)?.sizeBytes ?? 0) > 0,
+  )
+  if (hasRecords)
+    report({
+      path,
+      position: undefined,
+      problem: 'the file is missing: without the topic id the partition is not served',
+    })
 }
 
 function loadStates(disk: Disk, directory: string, offset: number, states: ProducerStates): void {

@@ -127,6 +127,16 @@ test('what the next start makes anew is told as such, also where it is missing',
     assert.deepEqual(await problemsOf(host), [`topic-0/${'0'.repeat(20)}.index -: the file is missing, mended`])
   }))
 
+test('a partition without its topic id is told, unless it was only being made', () =>
+  onHost(options, async host => {
+    await stopped(host)
+    await host.io.disk.remove(`${partition}/partition.metadata`)
+    const problem = 'the file is missing: without the topic id the partition is not served'
+    assert.deepEqual(await problemsOf(host), [`topic-0/partition.metadata -: ${problem}`])
+    host.io.disk.makeDirectory('/data/young-0')
+    assert.equal((await problemsOf(host)).length, 1)
+  }))
+
 test('a checkpoint beyond the end of a log is told', () =>
   onHost(options, async host => {
     await stopped(host)
