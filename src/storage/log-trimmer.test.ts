@@ -368,3 +368,16 @@ for (const startOffset of [2, 5, 7, 12, 20]) {
     })
   }
 }
+
+test('a log that is cut within the batch in which it begins has no epoch behind its end', () =>
+  onHost({}, async host => {
+    const log = await host.openLog()
+    append(log, { count: 5, leaderEpoch: 1 })
+    await written(host, log)
+    log.moveHighWatermark(3)
+    await log.moveLogStart(3)
+    await log.truncate({ endOffset: 4 })
+    assert.deepEqual([log.logStartOffset, log.logEndOffset, log.inspect().epochs], [0, 0, []])
+    assert.equal(log.appendAsFollower(batchOf({ baseOffset: 0, partitionLeaderEpoch: 2 })), undefined)
+    assert.deepEqual(log.inspect().epochs, [{ leaderEpoch: 2, startOffset: 0 }])
+  }))

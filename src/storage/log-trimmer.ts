@@ -248,8 +248,9 @@ export class LogTrimmer {
     const end = await this.#endOf(segment, read, endOffset)
     assert(this.#appender.isIdle, 'no append is in flight when a log is cut')
 
-    // Not before: who reads what is to be cut still compares it with its epoch.
-    state.epochFile.truncateFromEnd(endOffset)
+    // Not before: who reads what is to be cut still compares it with its epoch. The log may begin in the batch that goes, and what
+    // is known of its epochs with it.
+    state.epochFile.truncateFromEnd(Math.min(endOffset, Math.max(end, read.nextOffset) + 1))
     const removed = closeTaken(state, state.segments.cutWithin(segment))
     this.#unseal(segment)
     segment.adopt(read)
