@@ -63,25 +63,33 @@ export class AnswerMemory implements ChunkSource {
     return shareOfAnswers * this.#budget.capacityBytes
   }
 
+  get #floorBytes(): number {
+    return Math.min(this.#budget.capacityBytes / 8, maxFloorBytes)
+  }
+
   /** No large answer is to be made now. */
   get isShort(): boolean {
     const { usedBytes, capacityBytes } = this.#budget
-    const floorBytes = Math.min(capacityBytes / 8, maxFloorBytes)
-    const isShort = this.#heldBytes >= this.shareBytes || (usedBytes >= capacityBytes && this.#heldBytes >= floorBytes)
+    const isShort =
+      this.#heldBytes >= this.shareBytes || (usedBytes >= capacityBytes && this.#heldBytes >= this.#floorBytes)
     this.#wasShort ||= isShort
     return isShort
   }
 
-  /** Not even for clients that read what they are answered: they have some of what may be held beyond the budget. */
+  /**
+   * Not even for clients that read what they are answered: they have some of what may be held beyond the budget, and while others
+   * have used that up with what they send, half as much again as the others.
+   */
   get isUsedUp(): boolean {
-    const isUsedUp = this.#heldBytes >= this.shareBytes + this.#budget.overdraftBytes / 2 || this.#budget.isOverdrawn
+    const { overdraftBytes, isOverdrawn } = this.#budget
+    const isUsedUp = this.#heldBytes >= (isOverdrawn ? 1.5 * this.#floorBytes : this.shareBytes + overdraftBytes / 2)
     this.#wasShort ||= isUsedUp
     return isUsedUp
   }
 
   /** What was copied for answers and not sent comes to so much that what can be sent from a file had better be. */
   get sparesMemory(): boolean {
-    return this.#otherBytes >= Math.min(this.#budget.capacityBytes / 8, maxFloorBytes)
+    return this.#otherBytes >= this.#floorBytes
   }
 
   /** More is held than small answers may add to what large ones take. */
