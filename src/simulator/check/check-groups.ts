@@ -106,7 +106,9 @@ class CommitCheck {
   }
 
   #keyOf(call: Call<'commit'> | Call<'fetchCommitted'>): string | undefined {
-    const topicId = this.#topics.reached(call.request, call)
+    const { request, invokedAt, endedAt } = call
+    const since = 'since' in request ? request.since : undefined
+    const topicId = this.#topics.reached(request, { invokedAt: since ?? invokedAt, endedAt })
     return topicId && `${call.request.group} ${topicId} ${call.request.partition}`
   }
 

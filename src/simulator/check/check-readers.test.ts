@@ -1,4 +1,4 @@
-import { at, place, testMistakes, testSound } from './story.test.ts'
+import { at, generation1, place, testMistakes, testSound, topicId } from './story.test.ts'
 
 testSound({
   'a reader that passes over what was deleted meanwhile': story => {
@@ -37,6 +37,18 @@ testSound({
     story.committed(2, 'first')
     story.handedOut(1, ['b'], { beginsFor: 'g' })
     story.holds(['a', 'b', 'c'])
+  },
+  'a member that begins a topic anew, for which another committed what it had read of the one before': story => {
+    story.sent(['a', 'b'], 0)
+    const since = story.history.length
+    story.history.ok(story.history.begin('admin', 'deleteTopic', { topic: 'orders', topicId }), {})
+    const target = { ...place, topicId: 'topic-of-the-next-run!' }
+    story.created('orders', target.topicId)
+    const commit = { ...generation1, ...place, topicId: undefined, offset: 2, token: '', since }
+    story.history.ok(story.history.begin('two', 'commit', commit), {})
+    story.sent(['c'], 0, target)
+    story.handedOut(0, ['c'], { beginsFor: 'g' })
+    story.holds(['c'], { target })
   },
 })
 

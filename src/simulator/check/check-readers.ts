@@ -24,7 +24,7 @@ export function checkReaders(input: CheckInput): void {
     if (beginsFor === undefined) continue
     const reachedBy = ({ request, invokedAt, endedAt }: Call<'commit'>) => {
       if (request.group !== beginsFor || request.partition !== partition) return 'another'
-      return topics.reached(request, { invokedAt, endedAt })
+      return topics.reached(request, { invokedAt: request.since ?? invokedAt, endedAt })
     }
     const sure = commits.filter(commit => reachedBy(commit) === topicId)
     const unclear = commits.filter(commit => reachedBy(commit) === undefined)

@@ -65,6 +65,8 @@ export interface GroupTarget {
 /** `token` is unique to one commit, and travels as its metadata. */
 export interface Commit extends GroupTarget, Target {
   readonly offset: number
+  /** From a client that commits for the topic it has read, whoever has its name by now: when it began to read, in the history. */
+  readonly since?: number
   readonly token: string
 }
 

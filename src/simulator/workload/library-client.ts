@@ -199,7 +199,8 @@ class Reading {
   async #commit({ topic, partition, nextOffset: offset }: ConsumedBatch, group: string): Promise<void> {
     const { history, process } = this.#at
     const target = { topic, topicId: undefined, partition }
-    const call = history.begin(process, 'commit', { group, member: '', generation: -1, ...target, offset, token: '' })
+    const nobody = { group, member: '', generation: -1, token: '' }
+    const call = history.begin(process, 'commit', { ...nobody, ...target, offset, since: this.#since })
     await bounded(this.#at, 'consumer.commit', 10_000, async () => {
       try {
         await this.#consumer.commit([{ topic, partition, offset }])
