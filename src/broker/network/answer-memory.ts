@@ -44,10 +44,11 @@ export class AnswerMemory implements ChunkSource {
   #leftChunk: Chunk | undefined
   #heldBytes = 0
   #otherBytes = 0
-  /** Somebody was told that memory is short. */
+  /** Somebody was told that memory is short, or even used up. */
   #wasShort = false
+  #wasUsedUp = false
 
-  /** `roomAgain` is called when answers may be worked on again after `isShort` was asked, and was true. */
+  /** `roomAgain` is called when answers may be worked on again after `isShort` or `isUsedUp` was asked, and was true. */
   constructor(budget: MemoryBudget, roomAgain: () => void) {
     this.#budget = budget
     this.#roomAgain = roomAgain
@@ -83,7 +84,7 @@ export class AnswerMemory implements ChunkSource {
   get isUsedUp(): boolean {
     const { overdraftBytes, isOverdrawn } = this.#budget
     const isUsedUp = this.#heldBytes >= (isOverdrawn ? 1.5 * this.#floorBytes : this.shareBytes + overdraftBytes / 2)
-    this.#wasShort ||= isUsedUp
+    this.#wasUsedUp ||= isUsedUp
     return isUsedUp
   }
 
@@ -157,9 +158,11 @@ export class AnswerMemory implements ChunkSource {
 
   /** Calls `roomAgain` if it is time: what others hold in the budget counts too, and may have become less. */
   lookForRoom(): void {
-    if (!this.#wasShort || this.isShort) return
-    this.#wasShort = false
-    this.#roomAgain()
+    const isForReaders = this.#wasUsedUp && !this.isUsedUp
+    const isForAll = this.#wasShort && !this.isShort
+    if (isForReaders) this.#wasUsedUp = false
+    if (isForAll) this.#wasShort = false
+    if (isForReaders || isForAll) this.#roomAgain()
   }
 
   #count(bytes: number): void {

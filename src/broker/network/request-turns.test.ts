@@ -122,6 +122,22 @@ test('who waits for the answer before it asks again goes beside the others, not 
   assert.deepEqual(at.order, ['patient', 'late'])
 })
 
+test('each queue has its share of a turn, though one request of another costs more than a turn', () => {
+  const at = new Fixture()
+  const hugeBytes = 300_000
+  at.client('first', metadata, hugeBytes, 1, true)
+  at.order.length = 0
+  for (let i = 0; i < 5; i++) at.client('patient', metadata, hugeBytes, 100, true)
+  at.client('eager', metadata, hugeBytes, 2)
+  for (let i = 0; i < 2; i++) at.client('beats', heartbeat, 20, 100)
+  at.order.length = 0
+  for (let turns = 0; turns < 2; turns++) {
+    at.turn()
+    for (const name of ['patient', 'eager', 'beats']) assert.ok(at.order.includes(name), `${name} in turn ${turns}`)
+    at.order.length = 0
+  }
+})
+
 test('bytes that were not encoded cost no turn, and wait for memory all the same', () => {
   const at = new Fixture()
   for (let i = 0; i < 20; i++) {

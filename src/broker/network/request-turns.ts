@@ -124,7 +124,8 @@ export class RequestTurns {
   }
 
   #take(taker: TurnTaker, queue: Set<TurnTaker>, isCurrent: boolean, hasMemory: boolean): boolean {
-    if (hasMemory && this.#spent < turnCost && (isCurrent || queue.size === 0)) return true
+    // Whose turn has come is not sent back for what another queue has spent of it: each has one a turn at least.
+    if (hasMemory && (isCurrent || (this.#spent < turnCost && queue.size === 0))) return true
     queue.add(taker)
     if (hasMemory) this.#plan()
     return false
