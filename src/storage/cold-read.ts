@@ -9,6 +9,7 @@ import {
   readBatchSize,
   truncated,
 } from '../records/batch.ts'
+import { freeBytes } from '../records/compression/free-bytes.ts'
 import { placeAfter, problemOf } from './batch-scan.ts'
 import { DamageMemory, type KnownDamage } from './damage-memory.ts'
 import type { Segment } from './segment.ts'
@@ -44,7 +45,6 @@ export type ColdRead =
 const maxPassedBytes = 4 * 1024 * 1024
 /** What it checks of bytes that look like batches meanwhile: records may be full of those. */
 const maxCheckedBytes = 64 * 1024 * 1024
-const noBytes = Buffer.alloc(0)
 
 /**
  * The first read of bytes that this process has not checked: they come through the pool, every whole batch is checked and
@@ -79,7 +79,7 @@ export async function readCold(cold: ColdRequest): Promise<ColdRead> {
     segment.verified.add(position, position + walk.checked)
     checkedBytes += walk.checked
     if (walk.length > 0 || walk.isOver) {
-      const found = walk.length > 0 ? bytes.subarray(walk.start, walk.start + walk.length) : noBytes
+      const found = takeOut(bytes, walk)
       return { type: 'read', bytes: found, position: position + walk.start, nextOffset: walk.nextOffset, checkedBytes }
     }
     place = walk.place
@@ -101,6 +101,15 @@ export async function readCold(cold: ColdRequest): Promise<ColdRead> {
       searchedTo: position,
     })
   }
+}
+
+/** The answer. Where it is little of what was read it is copied: it may wait long to be sent, and counts as what it is. */
+function takeOut(bytes: Buffer, { start, length }: ColdWalk): Buffer {
+  const found = bytes.subarray(start, start + length)
+  if (length >= bytes.length / 2) return found
+  const copy = Buffer.from(found)
+  freeBytes(bytes)
+  return copy
 }
 
 function findCut(walk: ColdWalk, readBytes: number, wantedBytes: number, restBytes: number): string | undefined {
