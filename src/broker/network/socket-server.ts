@@ -51,6 +51,8 @@ export class SocketServer {
   readonly #turns: RequestTurns
   readonly #listeners: { readonly name: string; readonly listener: Listener }[] = []
   readonly #connections = new Set<ClientConnection>()
+  /** Those whose clients have ended their side, and have not read all that they were answered. */
+  readonly #lingering = new Set<ClientConnection>()
   readonly #creationRate = new ConnectionRate()
   /** By the name of the listener. */
   readonly #gates = new Map<string, ConnectionGate>()
@@ -195,6 +197,7 @@ export class SocketServer {
 
   #connectionEnded(connection: ClientConnection, reason: string | undefined): void {
     if (!this.#connections.delete(connection)) return
+    if (connection.unsentBytes > 0) this.#lingering.add(connection)
     this.#options.metrics.connectionsClosed++
     count(this.#byAddress, connection.remoteAddress, -1)
     count(this.#byListener, connection.listenerName, -1)
@@ -247,7 +250,7 @@ export class SocketServer {
     const nowMs = this.#options.clock.now().monotonicMs
     const deaf: { connection: ClientConnection; forMs: number }[] = []
     let excessBytes = this.#answers.heldBytes / 2
-    for (const connection of this.#connections) {
+    for (const connection of [...this.#connections, ...this.#lingering]) {
       if (connection.isEnding) excessBytes -= connection.unsentBytes
       else if (connection.unsentBytes > 0) {
         const forMs = connection.deafForMs(nowMs, isOverdrawn)
@@ -267,6 +270,10 @@ export class SocketServer {
     const { clock, metrics, budget, maxIdleMs, frameTimeoutMs, slowReaderTimeoutMs } = this.#options
     const nowMs = clock.now().monotonicMs
     const isMemoryShort = budget.waitingCount > 0
+    for (const connection of this.#lingering) {
+      if (connection.unsentBytes === 0) this.#lingering.delete(connection)
+      else connection.stalledForMs(nowMs)
+    }
     if (isMemoryShort || (this.#turns.largeWaitingCount > 0 && this.#answers.isShort)) this.#shedDeaf(false)
     this.#answers.lookForRoom()
     budget.giveBackUnused()

@@ -4,6 +4,7 @@ import type { Connection } from '../../io/network.ts'
 import { encodeRequest } from '../../protocol/frames.ts'
 import { metadataRequest, metadataResponse } from '../../protocol/messages/metadata.ts'
 import { Writer } from '../../protocol/writer.ts'
+import { SimulatedConnection } from '../../simulator/io/simulated-connection.ts'
 import { type BrokerHost, onBrokerHost } from '../fixture.test.ts'
 
 const clients = 60
@@ -130,5 +131,30 @@ test('who reads slowly is not taken for one that does not read', () =>
     }
     assert.ok(crowd.closedCount > 0, 'others were closed meanwhile')
     assert.ok(isSlowOpen && readBytes > 0)
+    await host.close()
+  }))
+
+test('who ends its side and then does not read what it was answered makes room for others like anybody', () =>
+  onBrokerHost({ overrides }, async host => {
+    await host.start()
+    await host.createTopic('wide', partitions)
+    const { network } = host.world.addNode('ended').start()
+    for (let index = 0; index < 100; index++) {
+      const connection = await network.connect({ host: 'broker', port: 9092 }, { timeoutMs: 3000 })
+      assert.ok(connection instanceof SimulatedConnection)
+      connection.start({ target: () => undefined, received: () => {}, closed: () => {} })
+      connection.pause()
+      connection.send([asking(1)])
+      connection.endSide()
+    }
+    await host.world.sleep(1000)
+    assert.ok(host.broker.server.unsentAnswerBytes > capacityBytes / 2)
+    const askedMs = host.world.nowMs
+    const { topics } = await host.ask(metadataApi, { topics: null })
+    assert.equal(topics[0].partitions.length, partitions)
+    const askedForMs = host.world.nowMs - askedMs
+    assert.ok(askedForMs < 10_000, `all Metadata took ${askedForMs} ms`)
+    await host.world.sleep(60_000)
+    assert.deepEqual([host.broker.server.unsentAnswerBytes, host.broker.budget.usedBytes], [0, 0])
     await host.close()
   }))

@@ -109,6 +109,11 @@ export class SimulatedConnection implements Connection, PipeStart, PipeEnd {
     this.#queue.whenEmpty(() => this.#sendEnd())
   }
 
+  /** For clients that say nothing more: the other side is told once all is sent, and what it sends still arrives. */
+  endSide(): void {
+    this.#queue.whenEmpty(() => this.#sendEnd())
+  }
+
   destroy(reason?: Error): void {
     if (this.#isGone || !this.#life.isAlive) return
     this.#error ??= reason
