@@ -138,6 +138,22 @@ test('each queue has its share of a turn, though one request of another costs mo
   }
 })
 
+test('who was let in otherwise waits no more where it had waited', () => {
+  const at = new Fixture()
+  at.turns.answered(metadata, largeBytes, 0)
+  at.turn()
+  at.isMemoryShort = true
+  const taker = { turnCame: () => at.order.push('came') }
+  assert.ok(!at.turns.admits(taker, first(metadata)))
+  // It has read its answers meanwhile.
+  assert.ok(at.turns.admits(taker, { ...first(metadata), isAwaited: true }))
+  assert.equal(at.turns.largeWaitingCount, 0)
+  at.isMemoryShort = false
+  at.turns.roomAgain()
+  at.turn()
+  assert.deepEqual(at.order, [])
+})
+
 test('bytes that were not encoded cost no turn, and wait for memory all the same', () => {
   const at = new Fixture()
   for (let i = 0; i < 20; i++) {

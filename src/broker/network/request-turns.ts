@@ -80,9 +80,12 @@ export class RequestTurns {
       bytes >= largeBytes || this.#isLarge(apiKey)
         ? this.#takeLarge(taker, isAwaited, isCurrent)
         : isFirst || this.#take(taker, this.#small, isCurrent, true)
+    if (!mayBegin) return false
+    // It may have waited as another kind: its client has read meanwhile, or the answers of its API have changed.
+    this.forget(taker)
     // Its answer may stand later only: what is to be expected of it is spent now.
-    if (mayBegin) this.#spend(requestCost + bytes + this.#usual(apiKey))
-    return mayBegin
+    this.#spend(requestCost + bytes + this.#usual(apiKey))
+    return true
   }
 
   /** A request was answered: what this has cost, and what is to be expected of the next. */
@@ -99,7 +102,7 @@ export class RequestTurns {
     if (this.largeWaitingCount > 0) this.#plan()
   }
 
-  /** The connection has gone. */
+  /** The connection has gone, or waits no more. */
   forget(taker: TurnTaker): void {
     this.#awaited.delete(taker)
     this.#large.delete(taker)
