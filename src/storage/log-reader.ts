@@ -267,8 +267,8 @@ export class LogReader {
   }
 
   async #readFromSegment(reading: Reading, segment: Segment): Promise<ReadResult | 'beyond' | 'again'> {
-    // Its file may not be there yet, and is not for a read to make.
-    if (segment.writtenBytes === 0) return 'beyond'
+    // Its file is not there yet, and is not for a read to make.
+    if (!segment.isOnDisk && segment.writtenBytes === 0) return 'beyond'
     const { offset } = reading.request
     const file = this.#file(segment)
     file.retain()
