@@ -146,6 +146,8 @@ export class Partitions implements PartitionLookup {
     const config = topicConfigOf(configs.config(ResourceType.topic, topic), brokerTexts()).log
     const created = logs.create({ topic, topicId, partition: image.partition, config })
     if (created.type === 'created') return true
+    // The same change may give the name free.
+    if (created.errorCode === ErrorCode.inconsistentTopicId) return true
     this.#begun = { topicId, partition: image.partition, directoryId: created.begunIn }
     return false
   }

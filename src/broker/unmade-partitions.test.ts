@@ -188,6 +188,44 @@ describe('a partition whose log cannot be made', () => {
     }))
 })
 
+test('a topic that is deleted and made anew by one change does not keep others from being made before it', () =>
+  onBrokerHost({}, async host => {
+    await host.start()
+    await host.createTopic('topic', 2)
+    const { partitions, logs, metadata } = host.broker
+    const { image } = metadata
+    assert.ok(image instanceof MetadataStore)
+    const old = image.topic('topic')!
+    const gone = { id: 'AAAAAAAAQACAAAAAAAAAZA', name: 'topic' }
+    const anew = { id: 'AAAAAAAAQACAAAAAAAAAZQ', name: 'topic' }
+    const other = { id: 'AAAAAAAAQACAAAAAAAAAZg', name: 'other' }
+    const delta = new MetadataDelta(image, { isOfRecords: true })
+    const make = ({ id, name }: typeof anew, count: number) => {
+      delta.addTopic(id, name)
+      for (let index = 0; index < count; index++) {
+        delta.putPartition({ ...old.partitions[0], topicId: id, partition: index })
+      }
+    }
+    delta.removeTopic(old.id)
+    make(gone, 1)
+    delta.removeTopic(gone.id)
+    make(anew, 3)
+    make(other, 2)
+    await partitions.prepare(delta)
+    const made = () =>
+      [gone, anew, other].map(({ id }) => [0, 1, 2].map(index => logs.get(id, index) !== undefined && index))
+    const no = [false, false, false]
+    assert.deepEqual(made(), [no, [false, false, 2], [0, 1, false]])
+    assert.equal(partitions.byName('topic', 0)?.topicId, old.id, 'it is served until then')
+    partitions.apply(delta)
+    delta.applyTo(image)
+    assert.deepEqual(made(), [no, [0, 1, 2], [0, 1, false]])
+    assert.equal(partitions.byName('topic', 0)?.topicId, anew.id)
+    assert.equal(host.linesWith('cannot be opened').length, 0)
+    for (const topic of ['topic', 'other']) assert.equal((await host.produce(topic)).errorCode, ErrorCode.none)
+    await host.close()
+  }))
+
 /** The metadata gives the partition's replicas to these brokers, as a reassignment does. */
 function reassign(host: BrokerHost, topic: string, replicas: readonly number[]): void {
   const { image } = host.broker.metadata
