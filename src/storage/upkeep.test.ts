@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+// Node tells of a rejection that nobody handles in a turn of its own event loop, which the simulated world does not have.
 import { setImmediate as turn } from 'node:timers/promises'
 import { AssertionFailure } from '../base/assert.ts'
 import { DiskError } from '../io/disk.ts'
